@@ -1,0 +1,55 @@
+# Every target sets itself up: a machine with python3 (and its venv module) and make needs nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+READY_DEV := $(VENV)/.ready-dev
+
+.PHONY: demo test lint types docs wheel sklearn-tests clean help
+
+help:
+	@echo "make demo           learn the parts of handwritten digits; pictures and tables land in partwise-demo/"
+	@echo "make test           the whole test suite, doctests included"
+	@echo "make lint types     ruff, import-linter, mypy"
+	@echo "make sklearn-tests  scikit-learn's own NMF tests, run against partwise.NMF"
+	@echo "make docs           the documentation, as HTML in docs/_build/html"
+	@echo "make wheel          build the wheel into dist/"
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(READY): $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[report,tables]"
+	@touch $@
+
+$(READY_DEV): $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet -e ".[dev]"
+	@touch $(READY) $@
+
+demo: $(READY)
+	$(BIN)/partwise demo -o partwise-demo
+
+test: $(READY_DEV)
+	$(BIN)/python -m pytest -n 2 -q
+
+lint: $(READY_DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(READY_DEV)
+	$(BIN)/mypy
+
+docs: $(READY_DEV)
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+sklearn-tests: $(READY_DEV)
+	$(BIN)/python tests/sklearn_suite/run.py
+
+wheel: $(READY_DEV)
+	$(BIN)/python -m build --wheel -o dist .
+
+clean:
+	rm -rf $(VENV) build dist docs/_build partwise-demo
