@@ -1,0 +1,8 @@
+"""How X is seen: dense, sparse, weighted, or by row blocks; always through the same few products."""
+
+from partwise.matrix.base import InMemory, Matrix, RowSlab
+from partwise.matrix.blocks import RowBlocks
+from partwise.matrix.dense import Dense
+from partwise.matrix.sparse import Sparse
+
+__all__ = ["Dense", "InMemory", "Matrix", "RowBlocks", "RowSlab", "Sparse"]

@@ -1,0 +1,53 @@
+"""Observers of a run. They look; they never steer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from partwise.core.state import Info, State
+
+#: Anything that may be called after each step.
+Callback = Callable[[Info, State], Any]
+
+
+class History:
+    """Objective and seconds of every step, the start included."""
+
+    def __init__(self) -> None:
+        self.objective: list[float] = []
+        self.seconds: list[float] = []
+
+    def __call__(self, info: Info, state: State) -> None:
+        """Write down one step."""
+        self.objective.append(info.objective)
+        self.seconds.append(info.seconds)
+
+
+class Progress:
+    """A progress bar on stderr, drawn by rich; at rest it leaves one line with the outcome."""
+
+    def __init__(self, total: int, description: str = "fit") -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("objective {task.fields[objective]}"),
+            console=Console(file=sys.stderr),
+        )
+        self._task = self._bar.add_task(description, total=total, objective="…")
+        self._bar.start()
+
+    def __call__(self, info: Info, state: State) -> None:
+        """Move the bar."""
+        self._bar.update(self._task, completed=info.iteration, objective=f"{info.objective:.6g}")
+
+    def close(self) -> None:
+        """Leave the bar as it stands."""
+        self._bar.stop()

@@ -1,0 +1,92 @@
+"""Start from a singular value decomposition: NNDSVD of Boutsidis & Gallopoulos (2008) and its variants."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partwise.matrix import Matrix
+
+
+def nndsvd(
+    X: Matrix, n_components: int, variant: str, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Factors from the positive or negative part of each singular pair, whichever is larger.
+
+    `variant` is "nndsvd" (zeros stay), "nndsvda" (zeros become the mean of X) or "nndsvdar" (zeros become
+    small random numbers).
+    """
+    U, S, Vt = truncated_svd(X, n_components, rng)
+    W = np.zeros_like(U)
+    Ht = np.zeros_like(Vt.T)
+    W[:, 0] = np.sqrt(S[0]) * np.abs(U[:, 0])
+    Ht[:, 0] = np.sqrt(S[0]) * np.abs(Vt[0])
+    for t in range(1, n_components):
+        u, v = U[:, t], Vt[t]
+        sides = [(np.maximum(s * u, 0), np.maximum(s * v, 0)) for s in (1.0, -1.0)]
+        sizes = [np.linalg.norm(a) * np.linalg.norm(b) for a, b in sides]
+        a, b = sides[int(sizes[1] > sizes[0])]
+        size = max(sizes)
+        if size > 0:
+            scale = np.sqrt(S[t] * size)
+            W[:, t] = scale * a / np.linalg.norm(a)
+            Ht[:, t] = scale * b / np.linalg.norm(b)
+    for A in (W, Ht):
+        # Relative to the factor, so that data in other units start the same way.
+        A[1e-6 * A.max() > A] = 0
+        if variant == "nndsvda":
+            A[A == 0] = X.mean()
+        elif variant == "nndsvdar":
+            A[A == 0] = X.mean() / 100 * np.abs(rng.standard_normal(int((A == 0).sum())))
+    return W.astype(X.dtype), Ht.astype(X.dtype)
+
+
+class _Completed:
+    """X as a linear map, with what is missing filled in by (row mean × column mean / mean).
+
+    X̃ = u + (1 − ω) ∘ r cᵀ, so X̃ B = u B + r (cᵀ B) − r ∘ ω (c ∘ B): sparse data are never made dense.
+    """
+
+    def __init__(self, X: Matrix) -> None:
+        self.X = X
+        self.filled = X.weighted
+        if self.filled:
+            ones_m, ones_n = np.ones((X.shape[1], 1), X.dtype), np.ones((X.shape[0], 1), X.dtype)
+            mean = X.mean()
+
+            def means(total: np.ndarray, seen: np.ndarray) -> np.ndarray:
+                some = seen > 0
+                return np.where(some, total / np.where(some, seen, 1), mean).astype(X.dtype)
+
+            self.r = means(X.product(ones_m), X.weight_product(ones_m))
+            self.c = means(X.transposed_product(ones_n), X.transposed_weight_product(ones_n))
+            self.c /= mean if mean > 0 else 1.0
+
+    def times(self, B: np.ndarray) -> np.ndarray:
+        """X̃ · B."""
+        out = self.X.product(B)
+        if self.filled:
+            out += self.r * (self.c.T @ B) - self.r * self.X.weight_product(self.c * B)
+        return out
+
+    def transposed_times(self, A: np.ndarray) -> np.ndarray:
+        """X̃ᵀ · A."""
+        out = self.X.transposed_product(A)
+        if self.filled:
+            out += self.c * (self.r.T @ A) - self.c * self.X.transposed_weight_product(self.r * A)
+        return out
+
+
+def truncated_svd(
+    X: Matrix, rank: int, rng: np.random.Generator, n_oversample: int = 10, n_power: int = 4
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Randomized range finder with power iterations (Halko, Martinsson & Tropp 2011), by products alone."""
+    n, m = X.shape
+    size = min(rank + n_oversample, n, m)
+    data = _Completed(X)
+    Q = np.linalg.qr(data.times(rng.standard_normal((m, size)).astype(X.dtype)).astype(float))[0]
+    for _ in range(n_power):
+        Z = np.linalg.qr(data.transposed_times(Q.astype(X.dtype)).astype(float))[0]
+        Q = np.linalg.qr(data.times(Z.astype(X.dtype)).astype(float))[0]
+    small = data.transposed_times(Q.astype(X.dtype)).astype(float)
+    V, S, Ut = np.linalg.svd(small, full_matrices=False)
+    return Q @ Ut.T[:, :rank], S[:rank], V.T[:rank]

@@ -1,0 +1,208 @@
+"""Sparse data, never made dense: unstored entries are zeros, or are unobserved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from partwise.matrix import kernels
+from partwise.matrix.base import InMemory, RowSlab
+from partwise.matrix.dense import BLOCK_ENTRIES
+from partwise.parallel import over_rows
+
+_NONE = np.empty(0)
+
+
+class Sparse(InMemory):
+    """Compressed rows with u = ω x and v = ω − ω₀ for each stored entry.
+
+    `v` may be None when no entry has a weight of its own: then v is 0 where unstored entries are zeros
+    (background 1) and 1 where they are unobserved (background 0).
+    """
+
+    def __init__(
+        self,
+        indptr: np.ndarray,
+        indices: np.ndarray,
+        u: np.ndarray,
+        v: np.ndarray | None,
+        shape: tuple[int, int],
+        background: float,
+        *,
+        row_weight: np.ndarray | None = None,
+        inner_weight: np.ndarray | None = None,
+    ) -> None:
+        self._indptr, self._indices, self._u, self._v = indptr, indices, u, v
+        self.shape = shape
+        self.dtype = u.dtype
+        self.background = background
+        self.row_weight = row_weight
+        self.inner_weight = inner_weight
+        self._transposed: Sparse | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        weights: np.ndarray | None = None,
+        row_weight: np.ndarray | None = None,
+        unstored_observed: bool = True,
+    ) -> Sparse:
+        """Wrap a CSR or CSC matrix; `weights` has one number ω for each stored entry, in its order."""
+        background = 1.0 if unstored_observed else 0.0
+        u, v = X.data, None
+        if weights is not None:
+            weights = np.asarray(weights, dtype=X.dtype)
+            u = np.where(weights > 0, X.data, 0) * weights
+            v = weights - X.dtype.type(background)
+        if X.format == "csc":
+            shape = X.shape[::-1]
+            return cls(X.indptr, X.indices, u, v, shape, background, inner_weight=row_weight).T
+        return cls(X.indptr, X.indices, u, v, X.shape, background, row_weight=row_weight)
+
+    @property
+    def T(self) -> Sparse:
+        """The transposed matrix, with compressed rows of its own; made once, then kept."""
+        if self._transposed is None:
+            order, indptr, indices = kernels.transpose_pattern(self._indptr, self._indices, self.shape[1])
+            other = Sparse(
+                indptr,
+                indices,
+                self._u[order],
+                None if self._v is None else self._v[order],
+                self.shape[::-1],
+                self.background,
+                row_weight=self.inner_weight,
+                inner_weight=self.row_weight,
+            )
+            other._transposed = self
+            self._transposed = other
+        return self._transposed
+
+    @property
+    def weighted(self) -> bool:
+        """Whether stored entries have weights of their own, or unstored ones are unobserved."""
+        return self._v is not None or self.background == 0.0
+
+    @property
+    def _flat_v(self) -> float:
+        return 0.0 if self.background else 1.0
+
+    def product(self, B: np.ndarray) -> np.ndarray:
+        """(ω X) · B, by rows on several threads."""
+        return self._stored_product(self._u, B)
+
+    def _stored_product(self, data: np.ndarray, B: np.ndarray) -> np.ndarray:
+        B = np.ascontiguousarray(B, dtype=self.dtype)
+        out = np.zeros((self.shape[0], B.shape[1]), self.dtype)
+        over_rows(
+            lambda a, b: kernels.sparse_product(self._indptr, self._indices, data, B, out, a, b),
+            self.shape[0],
+        )
+        return out
+
+    def weight_product(self, B: np.ndarray) -> np.ndarray:
+        """ω · B = ω₀ Σ_j B_j + Σ_stored v B."""
+        v = self._v
+        if v is None and self.background == 0.0:
+            v = np.ones_like(self._u)
+        out = np.zeros((self.shape[0], B.shape[1]), self.dtype) if v is None else self._stored_product(v, B)
+        if self.background:
+            out += B.sum(axis=0)
+        return out
+
+    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
+        """Loss of each row: stored entries, plus ω₀ times what the loss would be if all entries were 0."""
+        out = self._zero_divergence(W, Ht, beta, shift) if self.background else np.zeros(self.shape[0])
+        v = _NONE.astype(self.dtype) if self._v is None else self._v
+        over_rows(
+            lambda a, b: kernels.sparse_divergence(
+                self._indptr,
+                self._indices,
+                self._u,
+                v,
+                self._flat_v,
+                self.background,
+                W,
+                Ht,
+                beta,
+                shift,
+                out,
+                a,
+                b,
+            ),
+            self.shape[0],
+        )
+        return out
+
+    def _zero_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
+        """Σ_j d(0 | y_ij) for each row."""
+        W64, H64 = W.astype(float, copy=False), Ht.astype(float, copy=False)
+        if beta == 2.0:
+            return 0.5 * np.einsum("ij,ij->i", W64 @ (H64.T @ H64), W64)
+        if beta == 1.0:
+            return W64 @ H64.sum(axis=0) + shift * self.shape[1]
+        out = np.empty(self.shape[0])
+        for part, Y in self._dense_rows(W, Ht):
+            out[part] = ((Y + shift) ** beta).sum(axis=1, dtype=float) / beta
+        return out
+
+    def _dense_rows(self, A: np.ndarray, B: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """A Bᵀ a few rows at a time: β other than 1 and 2 have no closed sum over the zeros."""
+        n, m = self.shape
+        height = max(1, min(n, BLOCK_ENTRIES // max(1, m)))
+        Bt = np.ascontiguousarray(B.T)
+        for start in range(0, n, height):
+            stop = min(start + height, n)
+            yield slice(start, stop), A[start:stop] @ Bt
+
+    def ratio_sums(
+        self, A: np.ndarray, B: np.ndarray, beta: float, shift: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Numerator and denominator of the multiplicative update."""
+        Bc = self.inner(B)
+        num, den = np.zeros_like(A), np.zeros_like(A)
+        if self.background:
+            if beta == 2.0:
+                den = A @ (B.T @ Bc)
+            elif beta == 1.0:
+                den[:] = Bc.sum(axis=0)
+            else:
+                for part, Y in self._dense_rows(A, B):
+                    den[part] = ((Y + self.dtype.type(shift)) ** self.dtype.type(beta - 1.0)) @ Bc
+        v = _NONE.astype(self.dtype) if self._v is None else self._v
+        over_rows(
+            lambda a, b: kernels.sparse_ratios(
+                self._indptr,
+                self._indices,
+                self._u,
+                v,
+                self._flat_v,
+                A,
+                B,
+                Bc,
+                beta,
+                shift,
+                num,
+                den,
+                a,
+                b,
+            ),
+            self.shape[0],
+        )
+        return num, den
+
+    def slabs(self) -> Iterator[RowSlab]:
+        """The whole as one slab."""
+        u, v = self._u, self._v
+        if v is None and self.background == 0.0:
+            v = np.ones_like(u)
+        if self.inner_weight is not None:
+            scale = self.inner_weight.astype(self.dtype)[self._indices]
+            u = u * scale
+            v = None if v is None else v * scale
+        yield RowSlab(
+            0, self.shape[0], self._indptr, self._indices, u, np.empty(0, self.dtype) if v is None else v
+        )

@@ -1,0 +1,38 @@
+"""Solvers by name, and the best one for a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from partwise.core import Problem
+from partwise.solvers.base import AlternatingSolver
+from partwise.solvers.hals import Hals
+from partwise.solvers.mu import MultiplicativeUpdate
+from partwise.solvers.scd import CoordinateDescent
+
+#: Name → how to make it, given `shuffle`. "cd" and "mu" are scikit-learn's own, with its stopping rules.
+REGISTRY: dict[str, Callable[[bool], AlternatingSolver]] = {
+    "hals": lambda shuffle: Hals(shuffle=shuffle),
+    "scd": lambda shuffle: CoordinateDescent(shuffle=shuffle),
+    "mu": lambda shuffle: MultiplicativeUpdate(),
+    "cd": lambda shuffle: Hals(inner_sweeps=1, shuffle=shuffle, like_sklearn=True),
+}
+
+#: Fastest first; the last one takes everything.
+_PREFERENCE = ("hals", "scd", "mu")
+
+
+def make_solver(name: str, shuffle: bool = False) -> AlternatingSolver:
+    """A solver by its name."""
+    if name not in REGISTRY:
+        raise ValueError(f"solver must be 'auto' or one of {sorted(REGISTRY)}; got {name!r}.")
+    return REGISTRY[name](shuffle)
+
+
+def best_solver(problem: Problem, shuffle: bool = False) -> AlternatingSolver:
+    """The fastest solver that can do all that the problem asks."""
+    for name in _PREFERENCE:
+        solver = make_solver(name, shuffle)
+        if solver.lacks(problem) is None:
+            return solver
+    raise AssertionError("multiplicative updates take every problem")
