@@ -1,0 +1,44 @@
+"""Data to factorize: generators with planted parts, bundled digits and fetched real data.
+
+``load_digits`` and the ``make_*`` generators need nothing but this package. The ``fetch_*`` functions
+read files that are not part of it; each file is looked for, in this order,
+
+1. in the folder named by the environment variable ``PARTWISE_DATA``, when that is set;
+2. in the cache, a per-user folder which ``PARTWISE_CACHE`` can move;
+3. at the address named by ``PARTWISE_DATA_URL``, below which the files lie under their usual names;
+4. at the publisher's own address, for the data sets that have a stable one.
+
+Downloads are verified against a checksum and kept in the cache. Every function returns a
+:class:`sklearn.utils.Bunch` whose ``data`` has one row per sample unless its description says otherwise.
+"""
+
+from partwise.datasets._audio import fetch_audio
+from partwise.datasets._bars import make_bars
+from partwise.datasets._digits import load_digits
+from partwise.datasets._genes import fetch_all_aml
+from partwise.datasets._graphs import fetch_cora, fetch_football
+from partwise.datasets._images import fetch_cbcl, fetch_mnist, fetch_orl, fetch_pie, fetch_swimmer
+from partwise.datasets._low_rank import make_low_rank
+from partwise.datasets._ratings import fetch_movielens
+from partwise.datasets._records import fetch_boolean_records
+from partwise.datasets._text import fetch_20newsgroups, fetch_bbc_news, fetch_reuters
+
+__all__ = [
+    "fetch_20newsgroups",
+    "fetch_all_aml",
+    "fetch_audio",
+    "fetch_bbc_news",
+    "fetch_boolean_records",
+    "fetch_cbcl",
+    "fetch_cora",
+    "fetch_football",
+    "fetch_mnist",
+    "fetch_movielens",
+    "fetch_orl",
+    "fetch_pie",
+    "fetch_reuters",
+    "fetch_swimmer",
+    "load_digits",
+    "make_bars",
+    "make_low_rank",
+]

@@ -16,6 +16,11 @@ def nndsvd(
     small random numbers).
     """
     U, S, Vt = truncated_svd(X, n_components, rng)
+    root = 1.0 if X.row_weight is None else np.sqrt(X.row_weight)
+
+    def length(a: np.ndarray) -> float:
+        return float(np.linalg.norm(root * a))
+
     W = np.zeros_like(U)
     Ht = np.zeros_like(Vt.T)
     W[:, 0] = np.sqrt(S[0]) * np.abs(U[:, 0])
@@ -23,12 +28,12 @@ def nndsvd(
     for t in range(1, n_components):
         u, v = U[:, t], Vt[t]
         sides = [(np.maximum(s * u, 0), np.maximum(s * v, 0)) for s in (1.0, -1.0)]
-        sizes = [np.linalg.norm(a) * np.linalg.norm(b) for a, b in sides]
+        sizes = [length(a) * float(np.linalg.norm(b)) for a, b in sides]
         a, b = sides[int(sizes[1] > sizes[0])]
         size = max(sizes)
         if size > 0:
             scale = np.sqrt(S[t] * size)
-            W[:, t] = scale * a / np.linalg.norm(a)
+            W[:, t] = scale * a / length(a)
             Ht[:, t] = scale * b / np.linalg.norm(b)
     for A in (W, Ht):
         # Relative to the factor, so that data in other units start the same way.
@@ -48,6 +53,8 @@ class _Completed:
 
     def __init__(self, X: Matrix) -> None:
         self.X = X
+        # A row of weight r is a row that occurs r times: as rows of √r it enters the singular values.
+        self.root = None if X.row_weight is None else np.sqrt(X.row_weight).astype(X.dtype)[:, None]
         self.filled = X.weighted
         if self.filled:
             ones_m, ones_n = np.ones((X.shape[1], 1), X.dtype), np.ones((X.shape[0], 1), X.dtype)
@@ -62,6 +69,11 @@ class _Completed:
             self.c /= mean if mean > 0 else 1.0
 
     def times(self, B: np.ndarray) -> np.ndarray:
+        """X̃ · B, rows weighted."""
+        out = self.plain_times(B)
+        return out if self.root is None else self.root * out
+
+    def plain_times(self, B: np.ndarray) -> np.ndarray:
         """X̃ · B."""
         out = self.X.product(B)
         if self.filled:
@@ -69,7 +81,8 @@ class _Completed:
         return out
 
     def transposed_times(self, A: np.ndarray) -> np.ndarray:
-        """X̃ᵀ · A."""
+        """X̃ᵀ · A, rows weighted."""
+        A = A if self.root is None else self.root * A
         out = self.X.transposed_product(A)
         if self.filled:
             out += self.c * (self.r.T @ A) - self.c * self.X.transposed_weight_product(self.r * A)
@@ -79,7 +92,10 @@ class _Completed:
 def truncated_svd(
     X: Matrix, rank: int, rng: np.random.Generator, n_oversample: int = 10, n_power: int = 4
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Randomized range finder with power iterations (Halko, Martinsson & Tropp 2011), by products alone."""
+    """Randomized range finder with power iterations (Halko, Martinsson & Tropp 2011), by products alone.
+
+    With row weights r, the decomposition of √r X, and U = X V / S for the unweighted rows.
+    """
     n, m = X.shape
     size = min(rank + n_oversample, n, m)
     data = _Completed(X)
@@ -88,5 +104,9 @@ def truncated_svd(
         Z = np.linalg.qr(data.transposed_times(Q.astype(X.dtype)).astype(float))[0]
         Q = np.linalg.qr(data.times(Z.astype(X.dtype)).astype(float))[0]
     small = data.transposed_times(Q.astype(X.dtype)).astype(float)
-    V, S, Ut = np.linalg.svd(small, full_matrices=False)
-    return Q @ Ut.T[:, :rank], S[:rank], V.T[:rank]
+    V, S, Qt = np.linalg.svd(small, full_matrices=False)
+    V, S = V[:, :rank], S[:rank]
+    if data.root is None:
+        return Q @ Qt.T[:, :rank], S, V.T
+    U = data.plain_times(V.astype(X.dtype)).astype(float)
+    return U / np.where(S > 1e-12 * S[0], S, np.inf), S, V.T

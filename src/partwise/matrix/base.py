@@ -91,9 +91,10 @@ class Matrix(ABC):
         return self.transposed_weight_product(r.astype(self.dtype)[:, None])[:, 0].astype(float)
 
     def mean(self) -> float:
-        """Mean of the observed entries."""
-        observed = self.row_observed().sum()
-        total = self.product(np.ones((self.shape[1], 1), self.dtype)).sum(dtype=float)
+        """Σ r ω x / Σ r ω: mean of the observed entries."""
+        r = np.ones(self.shape[0]) if self.row_weight is None else self.row_weight
+        observed = self.row_observed() @ r
+        total = self.product(np.ones((self.shape[1], 1), self.dtype))[:, 0].astype(float) @ r
         return float(total / observed) if observed > 0 else 0.0
 
     def squared_norm(self) -> float:

@@ -3,7 +3,7 @@
 from partwise.solvers.base import Unsupported
 from partwise.solvers.hals import Hals
 from partwise.solvers.mu import MultiplicativeUpdate
-from partwise.solvers.registry import REGISTRY, best_solver, make_solver
+from partwise.solvers.registry import REGISTRY, best_solver, make_solver, pick_solver
 from partwise.solvers.scd import CoordinateDescent
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "Unsupported",
     "best_solver",
     "make_solver",
+    "pick_solver",
 ]

@@ -33,7 +33,7 @@ class AlternatingSolver(ABC):
         """One iteration: W once, H once."""
 
     @abstractmethod
-    def solve_rows(self, problem: Problem, W: np.ndarray, Ht: np.ndarray, max_iter: int) -> np.ndarray:
+    def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int) -> np.ndarray:
         """The best W for a held H, to high accuracy, from a start that depends on nothing but the data."""
 
     def stopping(self, tol: float) -> Stopping:

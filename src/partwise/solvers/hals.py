@@ -71,7 +71,7 @@ class Hals(AlternatingSolver):
         state.objective = _objective(problem, state, sums)
         return state, Info(state.iteration, state.objective, violation)
 
-    def solve_rows(self, problem: Problem, W: np.ndarray, Ht: np.ndarray, max_iter: int) -> np.ndarray:
+    def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int) -> np.ndarray:
         """One pass over X; then each row's own sweeps until it stands still."""
         parts = []
         still = 1e-8 if problem.X.dtype == np.float64 else 1e-5

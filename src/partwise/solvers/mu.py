@@ -64,7 +64,7 @@ class MultiplicativeUpdate(AlternatingSolver):
         state.objective = problem.objective(state.W, state.Ht)
         return state, Info(state.iteration, state.objective)
 
-    def solve_rows(self, problem: Problem, W: np.ndarray, Ht: np.ndarray, max_iter: int) -> np.ndarray:
+    def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int) -> np.ndarray:
         """W-steps alone until they stop paying."""
         start = np.concatenate(
             [balanced_start(b, Ht, problem.prior_W.slice(rows)) for rows, b in problem.X.blocks()]

@@ -29,6 +29,20 @@ def make_solver(name: str, shuffle: bool = False) -> AlternatingSolver:
     return REGISTRY[name](shuffle)
 
 
+def pick_solver(name: str, problem: Problem, shuffle: bool = False) -> AlternatingSolver:
+    """The solver of this name if it can do what the problem asks (else `Unsupported`); "auto" picks.
+
+    "cd" is coordinate descent: by Gram matrices where the data are complete, entry by entry where not.
+    """
+    if name == "auto":
+        return best_solver(problem, shuffle)
+    solver = make_solver(name, shuffle)
+    if name == "cd" and problem.X.weighted:
+        solver = CoordinateDescent(inner_sweeps=1, shuffle=shuffle, like_sklearn=True)
+    solver.check(problem)
+    return solver
+
+
 def best_solver(problem: Problem, shuffle: bool = False) -> AlternatingSolver:
     """The fastest solver that can do all that the problem asks."""
     for name in _PREFERENCE:

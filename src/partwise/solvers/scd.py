@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 from numba import njit
 
-from partwise.core import Info, Problem, State
+from partwise.core import Info, Problem, RelativeProgress, State, Stopping, ViolationRatio
 from partwise.matrix import InMemory
 from partwise.parallel import over_rows
 from partwise.priors import Terms
@@ -42,10 +42,13 @@ class CoordinateDescent(AlternatingSolver):
         At most so many rounds over a row's coordinates for each reading of the row.
     shuffle : bool
         Visit the components in a new random order each time.
+    like_sklearn : bool
+        Stop by scikit-learn's rule.
     """
 
     inner_sweeps: int = 2
     shuffle: bool = False
+    like_sklearn: bool = False
     name: ClassVar[str] = "scd"
 
     def lacks(self, problem: Problem) -> str | None:
@@ -58,6 +61,10 @@ class CoordinateDescent(AlternatingSolver):
         if not problem.X.in_memory:
             return "reads columns as well as rows, so X must be in memory; use 'hals' or 'mu'."
         return None
+
+    def stopping(self, tol: float) -> Stopping:
+        """Ours, or scikit-learn's."""
+        return ViolationRatio(tol) if self.like_sklearn else RelativeProgress(tol)
 
     def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
         """W, then H as the W of the transposed problem."""
@@ -85,7 +92,7 @@ class CoordinateDescent(AlternatingSolver):
         order = rng.permutation(order) if self.shuffle else order
         return descend(X, A, B, problem.loss.beta, problem.shift, terms, order, self.inner_sweeps, 0.1)
 
-    def solve_rows(self, problem: Problem, W: np.ndarray, Ht: np.ndarray, max_iter: int) -> np.ndarray:
+    def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int) -> np.ndarray:
         """One reading of each row; its own sweeps until it stands still."""
         X = problem.X
         assert isinstance(X, InMemory)

@@ -1,0 +1,257 @@
+"""Saving and loading models without pickle: a zip of one JSON manifest and .npy arrays.
+
+Nothing in a model file is run when it is loaded: classes are looked up by name among those registered,
+arrays are read without pickle, and every array must have the checksum the manifest gives it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from partwise._version import __version__
+from partwise.io.atomic import atomic_file
+from partwise.io.decode import Decoder
+from partwise.io.encode import Encoder
+from partwise.io.errors import ModelFileError
+from partwise.io.npy import ZIP_TROUBLE, NpyTrouble, read_npy
+
+FORMAT = "partwise-model"
+FORMAT_VERSION = 1
+SUFFIX = ".partwise"
+_MANIFEST = "manifest.json"
+_MAX_MANIFEST = 64 * 2**20
+_MAX_TOTAL = 64 * 2**30
+_MAX_RATIO, _RATIO_FROM = 1000, 10**9
+_CHUNK = 1 << 20
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> Path:
+    """Write a model to ``path``, whole or not at all, and return the path written.
+
+    ``.partwise`` is added to a path without a suffix. Kept are the parameters and every fitted attribute
+    (those ending in "_"). Raises ModelFileError for a value that a model file cannot hold.
+    """
+    target = Path(path)
+    if not target.name:
+        raise ModelFileError(f"{os.fspath(path)!r} is no name for a model file. Give one such as model{SUFFIX}.")
+    if not target.suffix:
+        target = target.with_name(target.name + SUFFIX)
+    encoder = Encoder()
+    try:
+        state = encoder.model(model)
+        manifest = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "partwise_version": __version__,
+            **state,
+            "sha256": {entry: _digest_of_array(array) for entry, array in encoder.arrays.items()},
+        }
+        text = json.dumps(manifest, allow_nan=False, indent=1)
+    except RecursionError as error:
+        raise ModelFileError(
+            f"The {type(model).__name__} cannot be saved: it holds itself, or is nested too deeply."
+        ) from error
+    _check_sizes(type(model).__name__, len(text), sum(array.nbytes for array in encoder.arrays.values()))
+    with atomic_file(target, ModelFileError) as raw, zipfile.ZipFile(raw, "w") as archive:
+        archive.writestr(_entry(_MANIFEST, zipfile.ZIP_DEFLATED), text.encode("ascii"))
+        for name, array in encoder.arrays.items():
+            # Stored, not deflated: factors hardly shrink, and zeros would look like a zip bomb.
+            large = array.nbytes > 2**30
+            with archive.open(_entry(name, zipfile.ZIP_STORED), "w", force_zip64=large) as stream:
+                np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)
+    return target
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the model in a file that ``save`` wrote; nothing in the file is executed.
+
+    Raises ModelFileError for anything that is not such a file, unharmed, of a class known here.
+    """
+    source = os.fspath(path)
+    file = _find(Path(source), source)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _load(archive, source)
+    except ModelFileError:
+        raise
+    except RecursionError as error:
+        raise ModelFileError(
+            f"{source} is not a valid model file: its manifest is nested too deeply."
+        ) from error
+    except MemoryError as error:
+        raise ModelFileError(f"{source} needs more memory than there is.") from error
+    except ZIP_TROUBLE as error:
+        raise ModelFileError(_unreadable(file, source, error)) from error
+
+
+def _check_sizes(name: str, manifest: int, arrays: int) -> None:
+    """Refuse to write what ``load`` would refuse to read."""
+    if manifest > _MAX_MANIFEST:
+        raise ModelFileError(
+            f"The {name} cannot be saved: its arrays apart, it holds {manifest:,} bytes, over the limit of "
+            f"{_MAX_MANIFEST:,}. Keep long lists of numbers as arrays."
+        )
+    if arrays + manifest > 0.99 * _MAX_TOTAL:
+        raise ModelFileError(
+            f"The {name} cannot be saved: its arrays hold {arrays:,} bytes, over the limit of {_MAX_TOTAL:,}."
+        )
+
+
+def _find(file: Path, source: str) -> Path:
+    if file.is_dir():
+        raise ModelFileError(f"{source} is a folder, not a model file.")
+    if file.exists():
+        return file
+    longer = file.with_name(file.name + SUFFIX) if file.name else file
+    if not file.suffix and longer.exists():
+        return longer
+    raise ModelFileError(f"{source}: no such file. Check the path; partwise.io.save names files {SUFFIX}.")
+
+
+def _load(archive: zipfile.ZipFile, source: str) -> Any:
+    entries = _checked_entries(archive, source)
+    manifest = _manifest(archive, entries, source)
+    digests = manifest.get("sha256")
+    if not isinstance(digests, dict):
+        raise ModelFileError(f"{source} is not a valid model file: its manifest lists no checksums.")
+    for name in entries:
+        if name != _MANIFEST and name not in digests:
+            raise ModelFileError(
+                f"{source} holds {name[:60]!r}, which its manifest does not list: "
+                "it was changed after it was written."
+            )
+    for name, digest in digests.items():
+        if name not in entries or name == _MANIFEST:
+            raise ModelFileError(f"{source} lacks {name[:60]!r}, which its manifest lists: it is damaged.")
+        with archive.open(entries[name]) as stream:
+            if _digest_of_stream(stream) != digest:
+                raise ModelFileError(
+                    f"{source}: {name[:60]!r} does not have the checksum in the manifest; "
+                    "the file was changed after it was written. Save the model again."
+                )
+
+    def fetch(name: str) -> np.ndarray[Any, Any]:
+        if name not in digests:
+            raise ModelFileError(
+                f"{source} is not a valid model file: it lists no checksum for {name[:60]!r}."
+            )
+        with archive.open(entries[name]) as stream:
+            try:
+                array = read_npy(stream, entries[name].file_size)
+            except NpyTrouble as trouble:
+                raise ModelFileError(f"{source}: {name[:60]!r} {trouble}. Save the model again.") from trouble
+        if array.dtype.kind not in "biufU":
+            raise ModelFileError(
+                f"{source}: {name[:60]!r} holds values of type {array.dtype}, which no model keeps."
+            )
+        return array
+
+    return Decoder(source, fetch).model(manifest)
+
+
+def _checked_entries(archive: zipfile.ZipFile, source: str) -> dict[str, zipfile.ZipInfo]:
+    """The entries by name, once their declared sizes are known to be sane."""
+    infos = archive.infolist()
+    entries = {info.filename: info for info in infos}
+    if len(entries) != len(infos):
+        raise ModelFileError(f"{source} is not a valid model file: it holds two entries of the same name.")
+    if sum(info.file_size for info in infos) > _MAX_TOTAL:
+        raise ModelFileError(
+            f"{source} would unpack to more than {_MAX_TOTAL // 2**30} GiB; it is not loaded."
+        )
+    for info in infos:
+        if info.file_size > _RATIO_FROM and info.file_size > _MAX_RATIO * info.compress_size:
+            raise ModelFileError(
+                f"{source}: {info.filename[:60]!r} would unpack to {info.file_size:,} bytes from "
+                f"{info.compress_size:,}, as a zip bomb does; it is not loaded."
+            )
+    return entries
+
+
+def _manifest(archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], source: str) -> dict[str, Any]:
+    info = entries.get(_MANIFEST)
+    if info is None:
+        raise ModelFileError(
+            f"{source} is a zip file but not a partwise model: it has no {_MANIFEST}. "
+            "Give a file that partwise.io.save wrote."
+        )
+    if info.file_size > _MAX_MANIFEST:
+        raise ModelFileError(
+            f"{source}: its manifest has {info.file_size:,} bytes, over the limit; it is not loaded."
+        )
+    data = archive.read(info)
+    try:
+        manifest = json.loads(data)
+    except ValueError as error:
+        raise ModelFileError(
+            f"{source} is not a valid model file: its manifest is no JSON ({error})."
+        ) from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ModelFileError(
+            f"{source} is a zip file but not a partwise model: its manifest is of another format."
+        )
+    version = manifest.get("format_version")
+    if type(version) is not int or version < 1:
+        raise ModelFileError(f"{source} is not a valid model file: its format version is {version!r}.")
+    if version > FORMAT_VERSION:
+        writer = str(manifest.get("partwise_version"))[:20]
+        raise ModelFileError(
+            f"{source} was written by partwise {writer} in format {version}; "
+            f"this is partwise {__version__}, which reads up to format {FORMAT_VERSION}. "
+            "Upgrade: pip install -U partwise"
+        )
+    return manifest
+
+
+def _unreadable(file: Path, source: str, error: Exception) -> str:
+    try:
+        with file.open("rb") as stream:
+            start = stream.read(4)
+    except OSError:
+        return f"{source} cannot be read: {error}."
+    if start.startswith(b"PK"):
+        reason = str(error) or type(error).__name__
+        return f"{source} is damaged or cut short ({reason}). Copy it again, or save the model again."
+    return (
+        f"{source} is not a partwise model file. Give a file that partwise.io.save wrote; "
+        "pickle and joblib files are not loaded."
+    )
+
+
+def _entry(name: str, compression: int) -> zipfile.ZipInfo:
+    """A zip entry without the time of day, so that the same model gives the same bytes."""
+    info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    info.compress_type = compression
+    info.external_attr = 0o644 << 16
+    return info
+
+
+class _HashStream:
+    """A file to write to that keeps only the checksum."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.hash.update(data)
+        return len(data)
+
+
+def _digest_of_array(array: np.ndarray[Any, Any]) -> str:
+    stream = _HashStream()
+    np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)
+    return stream.hash.hexdigest()
+
+
+def _digest_of_stream(stream: IO[bytes]) -> str:
+    found = hashlib.sha256()
+    while block := stream.read(_CHUNK):
+        found.update(block)
+    return found.hexdigest()

@@ -1,0 +1,137 @@
+"""The lines and cells of a text table: encoding, compression, delimiter and quotes, but no numbers yet."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from partwise.io.errors import DataError
+
+SPACES = " "  # any run of blanks, as np.savetxt and fixed-width tables have it
+_HEAD = 1 << 16
+_MAGIC = {
+    b"PK\x03\x04": "it is a zip archive or an Excel workbook; export it as CSV",
+    b"PAR1": "it is a parquet file; name it .parquet",
+    b"\x93NUMPY": "it is a NumPy array; name it .npy",
+    b"\x89HDF": "it is an HDF5 file; name it .h5ad if AnnData wrote it",
+    b"\x1f\x8b": "it is gzip-compressed; add .gz to its name",
+}
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file to read its bytes, decompressed where the name ends in .gz."""
+    if path.name.lower().endswith(".gz"):
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return path.open("rb")
+
+
+def open_text(path: Path, source: str) -> IO[str]:
+    """Open a text file, gz-compressed or not, whatever its byte order mark; raise DataError if binary."""
+    raw = open_bytes(path)
+    try:
+        head = raw.read(_HEAD)
+        raw.seek(0)
+    except (OSError, EOFError, zlib.error) as error:
+        raw.close()
+        raise DataError(
+            f"{source} is not a readable gzip file: {error}. Compress it again, or drop .gz from its name."
+        ) from error
+    for magic, meaning in _MAGIC.items():
+        if head.startswith(magic):
+            raw.close()
+            raise DataError(f"{source} is not a text table: {meaning}.")
+    wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if not wide and b"\0" in head:
+        raw.close()
+        raise DataError(
+            f"{source} is not a text table: it holds binary data (a zero byte). "
+            "Name the file by what it is, or export it as CSV."
+        )
+    return io.TextIOWrapper(raw, encoding="utf-16" if wide else "utf-8-sig", newline="")
+
+
+def find_delimiter(path: Path, source: str) -> str:
+    """Return the character between cells: by the extension, by the first lines where that is not enough."""
+    name = path.name.lower().removesuffix(".gz")
+    if name.endswith(".tsv"):
+        return "\t"
+    with open_text(path, source) as stream:
+        try:
+            head = stream.read(_HEAD)
+        except UnicodeDecodeError as error:
+            raise _not_utf8(source, error) from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise _broken_gzip(source, error) from error
+    lines = [line for line in head.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
+    if name.endswith(".csv"):
+        first = lines[0] if lines else ""
+        # Spreadsheets of countries with decimal commas export "CSV" with semicolons.
+        return next((mark for mark in ",;\t" if mark in first), ",")
+    whole = lines[:-1] if len(head) == _HEAD and len(lines) > 1 else lines
+    return _sniff(whole[:50])
+
+
+def _sniff(lines: list[str]) -> str:
+    """The first mark that cuts every line into equally many cells; a header may be one cell short."""
+    cut: list[str] = []
+    for mark in ("\t", ",", ";", "|", SPACES):
+        try:
+            widths = [len(cells) for _, cells in _cells(lines, mark)]
+        except csv.Error:
+            continue
+        if max(widths, default=1) > 1:
+            cut.append(mark)
+            if len(set(widths[1:])) <= 1 and widths[0] - widths[-1] in (0, -1):
+                return mark
+    return cut[0] if cut else ","
+
+
+def records(stream: IO[str], delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not blank: its number in the file, counted from 1, and its cells."""
+    reader = _cells(stream, delimiter)
+    number = 0
+    try:
+        for number, cells in reader:
+            if cells:
+                yield number, cells
+    except csv.Error as error:
+        raise DataError(
+            f"{source}: row {number + 1} cannot be cut into cells: {error}. Look for a quote that is not "
+            'closed; a quote inside a quoted cell is written twice, "".'
+        ) from error
+    except UnicodeDecodeError as error:
+        raise _not_utf8(source, error, number + 1) from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise _broken_gzip(source, error) from error
+
+
+def _cells(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    if delimiter != SPACES:
+        return enumerate(csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True), start=1)
+    return enumerate((_blanks(line) for line in lines), start=1)
+
+
+def _blanks(line: str) -> list[str]:
+    if '"' not in line:
+        return line.split()
+    cleaned = " ".join(line.split())
+    return next(csv.reader([cleaned], delimiter=" ", skipinitialspace=True, strict=True), [])
+
+
+def _not_utf8(source: str, error: UnicodeDecodeError, row: int | None = None) -> DataError:
+    byte = error.object[error.start] if error.start < len(error.object) else 0
+    place = "" if row is None else f" near row {row}"
+    return DataError(
+        f"{source} is not UTF-8 text: byte 0x{byte:02x}{place}. "
+        "Save it as 'CSV UTF-8', or name the file by what it is."
+    )
+
+
+def _broken_gzip(source: str, error: Exception) -> DataError:
+    return DataError(f"{source} is damaged or cut short: {error}. Copy or compress it again.")

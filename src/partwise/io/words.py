@@ -1,0 +1,41 @@
+"""The words that several readers share in their sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+
+
+def ordinal(number: int) -> str:
+    """1 as '1st', 2 as '2nd', 11 as '11th'."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def shorten(text: str, length: int = 40) -> str:
+    """The text on one line, cut after ``length`` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def text_column(
+    source: str, name: str | None, place: int, example: str, row: int, others: Sequence[str] = ()
+) -> str:
+    """The sentence for a column (``place`` counts from 0) that holds text where numbers belong."""
+    label = f"column {place + 1}" if not name else f"column '{shorten(name)}' ({ordinal(place + 1)})"
+    also = ""
+    if others:
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        also = f"; so does '{shorten(others[0])}'{more}"
+    sentence = (
+        f"{source}: {label} holds text, e.g. '{shorten(example)}' in row {row}{also}. "
+        "partwise factorizes numbers: remove it or replace its text with numbers "
+        "(empty, NA, NaN, null and ? are read as missing)."
+    )
+    if place == 0:
+        sentence += " If it holds row names, leave its header cell empty."
+    if _DECIMAL_COMMA.fullmatch(example.strip()):
+        sentence += f" Write decimals with a point: {example.strip().replace(',', '.')}."
+    return sentence

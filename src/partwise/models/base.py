@@ -1,0 +1,73 @@
+"""What every factor model of the library offers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+
+class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """X ≈ W · components_; `transform` gives W."""
+
+    components_: np.ndarray
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns of `transform`, as scikit-learn asks for it."""
+        return int(self.components_.shape[0])
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Back to the space of the data: W · components_.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            What `transform` returned.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        W = X if hasattr(X, "tocsr") else np.asarray(X)
+        if W.ndim != 2 or W.shape[1] != self.components_.shape[0]:
+            raise ValueError(
+                f"inverse_transform needs one column for each of the {self.components_.shape[0]} components; "
+                f"got shape {W.shape}."
+            )
+        return np.asarray(W @ self.components_)
+
+    def _named(self, W: np.ndarray, row_names: Any) -> Any:
+        """W with the row names of an AnnData where a DataFrame is asked for; scikit-learn does the rest."""
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        if row_names is None or wanted != "pandas":
+            return W
+        import pandas as pd
+
+        return pd.DataFrame(W, index=row_names, columns=self.get_feature_names_out())
+
+    def __sklearn_tags__(self) -> Any:
+        """Nonnegative input, dense or sparse; float32 stays float32."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A generator from whatever scikit-learn takes as `random_state`; None gives the same one every time.
+
+    None means "I do not care", and whoever does not care is served best by an answer that stays the same.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1))
+    if random_state is np.random:
+        return np.random.default_rng(np.random.randint(2**31 - 1))  # noqa: NPY002
+    return np.random.default_rng(0 if random_state is None else random_state)

@@ -1,0 +1,70 @@
+"""NMF as a function, with scikit-learn's signature."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from partwise.models.nmf import NMF, check_start
+from partwise.models.parameters import check_nmf
+
+
+def non_negative_factorization(
+    X: Any,
+    W: Any = None,
+    H: Any = None,
+    n_components: int | str | None = "auto",
+    *,
+    update_H: bool = True,
+    sample_weight: Any = None,
+    weights: Any = None,
+    **parameters: Any,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Factor X ≈ W H once, without an estimator to keep.
+
+    Parameters
+    ----------
+    X, W, H, sample_weight, weights
+        As in `NMF.fit_transform`.
+    n_components : int, "auto" or None
+        As in `NMF`.
+    update_H : bool, default=True
+        False holds H as given and solves for W only.
+    **parameters
+        Any other parameter of `NMF`: `init`, `solver`, `beta_loss`, `tol`, `max_iter`, …
+
+    Returns
+    -------
+    W : array of shape (n_samples, n_components)
+    H : array of shape (n_components, n_features)
+    n_iter : int
+        Iterations done; 0 where H was held.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partwise import non_negative_factorization
+    >>> X = np.outer([1.0, 2, 3], [1.0, 0, 2])
+    >>> W, H, n_iter = non_negative_factorization(X, n_components=1)
+    >>> np.round(W @ H, 3).tolist() == X.tolist()
+    True
+    """
+    model = NMF(n_components, **parameters)
+    if update_H:
+        W = model.fit_transform(X, W=W, H=H, sample_weight=sample_weight, weights=weights)
+        return W, model.components_, model.n_iter_
+    check_nmf(model)
+    if W is not None:
+        warnings.warn(
+            "When update_H=False, the provided initial W is not used.", RuntimeWarning, stacklevel=2
+        )
+    if H is None:
+        raise ValueError("update_H=False needs H, the components to hold.")
+    data = model._given(X, reset=True, weights=weights, sample_weight=sample_weight)
+    k = np.shape(H)[0] if n_components in ("auto", None) else n_components
+    H = check_start(H, (k, data.X.shape[1]), "NMF (input H)", data.X.dtype)
+    problem = model._problem(data.X, update_H=False)
+    model._pick(problem)
+    return model._solve_rows(problem, np.ascontiguousarray(H.T)), H, 0

@@ -1,0 +1,242 @@
+"""From what a user hands over to a `Matrix`: validation, missing values, weights, names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from partwise.matrix import Dense, Matrix, Sparse
+
+
+@dataclass(frozen=True)
+class Given:
+    """Data with the names of its rows, when it had any."""
+
+    X: Matrix
+    row_names: Any = None
+
+
+def is_anndata(X: Any) -> bool:
+    """Whether X is an annotated matrix, told by what it has rather than by its class: anndata is optional."""
+    return hasattr(X, "obs_names") and hasattr(X, "var_names") and hasattr(X, "X")
+
+
+def given(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    missing_values: float | None = np.nan,
+    weights: Any = None,
+    sample_weight: Any = None,
+    positive: bool = False,
+) -> Given:
+    """Validate X and wrap it; sets `n_features_in_` and `feature_names_in_` on a fit (`reset`)."""
+    row_names = feature_names = None
+    if is_anndata(X):
+        row_names, feature_names = X.obs_names, np.asarray(X.var_names, dtype=object)
+        X = X.X
+    whom = type(estimator).__name__
+    allow_nan = missing_values is not None
+    array = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse=("csr", "csc"),
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+    )
+    if feature_names is not None:
+        _keep_names(estimator, feature_names, reset)
+    if sp.issparse(array) and not array.has_canonical_format:
+        array = array.copy()
+        array.sum_duplicates()
+    _check_entries(array, whom, allow_nan, positive, _is(missing_values, 0.0))
+    row_weight = _row_weight(sample_weight, array.shape[0])
+    if sp.issparse(array):
+        return Given(_sparse(array, missing_values, weights, row_weight, positive), row_names)
+    return Given(_dense(array, missing_values, weights, row_weight), row_names)
+
+
+def _keep_names(estimator: Any, names: np.ndarray, reset: bool) -> None:
+    """What scikit-learn does for the columns of a DataFrame, for the variables of an AnnData."""
+    if reset:
+        estimator.feature_names_in_ = names
+        return
+    fitted = getattr(estimator, "feature_names_in_", None)
+    if fitted is not None and not np.array_equal(fitted, names):
+        wrong = next((i for i, (a, b) in enumerate(zip(fitted, names)) if a != b), 0)
+        raise ValueError(
+            "The variables should be those of the fit, in the same order; "
+            f"variable {wrong} is {names[wrong]!r} and was {fitted[wrong]!r}."
+        )
+
+
+def place_of(array: Any, bad: Any) -> str:
+    """Where the first entry for which `bad(values)` holds stands, in words."""
+    if sp.issparse(array):
+        e = int(np.flatnonzero(bad(array.data))[0])
+        outer = int(np.searchsorted(array.indptr, e, side="right") - 1)
+        inner = int(array.indices[e])
+        row, column = (outer, inner) if array.format == "csr" else (inner, outer)
+        value = array.data[e]
+    else:
+        row, column = (int(i) for i in np.argwhere(bad(array))[0])
+        value = array[row, column]
+    return f"X[{row}, {column}] = {value:g}"
+
+
+def _check_entries(
+    array: Any, whom: str, allow_nan: bool, positive: bool, unstored_missing: bool
+) -> None:
+    values = array.data if sp.issparse(array) else array
+    if values.size == 0:
+        return
+    low, high = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
+    if np.isinf(low) or np.isinf(high):
+        raise ValueError(
+            f"Input contains infinity: {place_of(array, np.isinf)}. Replace infinite entries, "
+            "or mark them as missing with NaN."
+        )
+    if not allow_nan and np.isnan(values).any():
+        raise ValueError(
+            f"Input X contains NaN: {place_of(array, np.isnan)}. "
+            "With missing_values=nan, NaN marks an entry that was not observed."
+        )
+    if low < 0:
+        raise ValueError(
+            f"Negative values in data passed to {whom}: {place_of(array, lambda v: v < 0)}. "
+            "Entries must be nonnegative; shift, clip or drop the negative ones."
+        )
+    if positive and not (unstored_missing and not sp.issparse(array)):
+        unstored = sp.issparse(array) and array.nnz < array.shape[0] * array.shape[1] and not unstored_missing
+        if low == 0 or unstored:
+            where = "unstored entries are zeros" if low > 0 else place_of(array, lambda v: v == 0)
+            raise ValueError(
+                "When beta_loss <= 0 and X contains zeros, the solver may diverge. Please add small values "
+                f"to X, or use a positive beta_loss ({where})."
+            )
+
+
+def _row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    if sample_weight is None:
+        return None
+    r = np.asarray(sample_weight, dtype=float)
+    if r.ndim == 0:
+        r = np.full(n_rows, float(r))
+    if r.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one number for each of the {n_rows} rows; got shape {r.shape}."
+        )
+    if not np.isfinite(r).all() or r.min() < 0:
+        i = int(np.flatnonzero(~(np.isfinite(r) & (r >= 0)))[0])
+        raise ValueError(f"sample_weight must be finite and nonnegative; sample_weight[{i}] = {r[i]:g}.")
+    if r.max() == 0:
+        raise ValueError("sample_weight is zero for every row; at least one row must count.")
+    return r
+
+
+def _entry_weights(weights: Any, shape: tuple[int, int]) -> np.ndarray:
+    w = np.asarray(weights, dtype=float)
+    if w.shape != shape:
+        raise ValueError(f"weights must have the shape of X, {shape}; got {w.shape}.")
+    _check_weights(w)
+    return w
+
+
+def _check_weights(w: np.ndarray) -> None:
+    if w.size and not (np.isfinite(w).all() and w.min() >= 0):
+        place = tuple(int(i) for i in np.argwhere(~(np.isfinite(w) & (w >= 0)))[0])
+        raise ValueError(f"weights must be finite and nonnegative; weights{list(place)} = {w[place]:g}.")
+
+
+def _is(value: float | None, x: float) -> bool:
+    return value is not None and float(value) == x
+
+
+def _dense(
+    X: np.ndarray, missing_values: float | None, weights: Any, row_weight: np.ndarray | None
+) -> Matrix:
+    w = None if weights is None else _entry_weights(_toarray(weights), X.shape)
+    missing = None
+    if missing_values is not None:
+        missing = np.isnan(X) if np.isnan(missing_values) else (missing_values == X) | np.isnan(X)
+        if not missing.any():
+            missing = None
+    if missing is not None:
+        w = (~missing).astype(X.dtype) if w is None else np.where(missing, 0, w)
+    return Dense.of(X, w, row_weight)
+
+
+def _toarray(weights: Any) -> Any:
+    return weights.toarray() if sp.issparse(weights) else weights
+
+
+def _sparse(
+    X: Any, missing_values: float | None, weights: Any, row_weight: np.ndarray | None, positive: bool
+) -> Matrix:
+    """Unstored entries are zeros, or unobserved when `missing_values` is 0; stored NaN is unobserved.
+
+    Data that must be positive store every entry, so nothing is unstored; saying so keeps d(0 | y), which is
+    infinite for β ≤ 0, out of the sums.
+    """
+    unstored_observed = not (_is(missing_values, 0.0) or positive)
+    w = None
+    if weights is not None:
+        w = _stored_weights(X, weights, unstored_observed)
+    nan = np.isnan(X.data)
+    if nan.any():
+        w = (~nan).astype(X.dtype) if w is None else np.where(nan, 0, w)
+    return Sparse.of(X, w, row_weight, unstored_observed)
+
+
+def _stored_weights(X: Any, weights: Any, unstored_observed: bool) -> np.ndarray:
+    """Weights of the stored entries of X, in their order.
+
+    Given as a sparse matrix with the pattern of X, or as one number for each stored entry. Unstored entries
+    keep weight 1 (or 0, where they are unobserved): a full array of weights would defeat sparse data.
+    """
+    if sp.issparse(weights):
+        if weights.shape != X.shape:
+            raise ValueError(f"weights must have the shape of X, {X.shape}; got {weights.shape}.")
+        weights = weights.asformat(X.format)
+        if not weights.has_canonical_format:
+            weights = weights.copy()
+            weights.sum_duplicates()
+        same = np.array_equal(weights.indptr, X.indptr) and np.array_equal(weights.indices, X.indices)
+        if not same:
+            raise ValueError(
+                "With sparse X, weights must store exactly the entries that X stores. Store explicit zeros in X "
+                "where an unstored entry needs a weight of its own."
+            )
+        w = np.asarray(weights.data, dtype=float)
+    else:
+        w = np.asarray(weights, dtype=float)
+        if w.shape == X.shape and w.ndim == 2:
+            outside = w.copy()
+            rows, columns = _pattern(X)
+            stored = w[rows, columns]
+            outside[rows, columns] = 1.0
+            if unstored_observed and not np.all(outside == 1.0):
+                raise ValueError(
+                    "With sparse X, entries that X does not store keep weight 1; make X dense, or store explicit "
+                    "zeros where other weights are wanted."
+                )
+            w = stored
+        elif w.shape != X.data.shape:
+            raise ValueError(
+                f"With sparse X, weights must be sparse with the pattern of X, or one number for each of its "
+                f"{X.data.size} stored entries; got shape {w.shape}."
+            )
+    _check_weights(w)
+    return w
+
+
+def _pattern(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Row and column of each stored entry, explicit zeros included, in the order of `data`."""
+    outer = np.repeat(np.arange(len(X.indptr) - 1), np.diff(X.indptr))
+    return (outer, X.indices) if X.format == "csr" else (X.indices, outer)

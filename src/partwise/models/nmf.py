@@ -1,0 +1,489 @@
+"""NMF, the estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from partwise.core import History, Problem, Progress, Result, State, run
+from partwise.core.callbacks import Callback
+from partwise.initial import start_factors
+from partwise.io.registry import register_model, register_value
+from partwise.losses import as_loss
+from partwise.matrix import Matrix
+from partwise.models.base import FactorModel, as_generator
+from partwise.models.convention import conventional
+from partwise.models.inputs import given
+from partwise.models.parameters import check_nmf
+from partwise.priors import ElasticNet, Gamma, Prior, SumPrior, Terms
+from partwise.solvers import pick_solver
+from partwise.solvers.base import AlternatingSolver
+
+
+for _prior in (ElasticNet, Gamma, SumPrior):
+    register_value(_prior)
+
+
+class _Outcome(NamedTuple):
+    """One finished run."""
+
+    W: np.ndarray
+    Ht: np.ndarray
+    objective: float
+    result: Result
+    history: History
+
+
+@register_model
+class NMF(FactorModel):
+    r"""Nonnegative matrix factorization X ≈ W H, a drop-in for `sklearn.decomposition.NMF`.
+
+    Minimises, over W ≥ 0 and H ≥ 0,
+
+    .. math::
+
+        \sum_i r_i \Big[ \sum_j \omega_{ij}\, d_\beta\big(x_{ij} \,|\, (WH)_{ij}\big) + p_W(w_i) \Big] + p_H(H)
+
+    where d is a β-divergence, ω the entries' weights (0 for missing ones), r the rows' weights, and p the
+    penalties: scikit-learn's elastic net, `prior_W` and `prior_H`, or both.
+
+    Parameters
+    ----------
+    n_components : int, "auto" or None, default="auto"
+        Number of components. "auto" takes it from W, H or `fixed_components` when given, else (like None) from
+        the number of features.
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"} or None, default=None
+        Where to start; None is "nndsvda" if n_components ≤ min(n_samples, n_features), else "random".
+    solver : {"auto", "hals", "scd", "mu", "cd"}, default="auto"
+        "auto" takes the fastest that can do what is asked: "hals" for the Frobenius loss, "scd" (coordinate
+        descent by scalar Newton steps) for Kullback-Leibler and for Frobenius with missing or weighted entries,
+        "mu" (multiplicative updates) for every other β. "cd" and "mu" stop by scikit-learn's rules.
+    beta_loss : float or {"frobenius", "kullback-leibler", "itakura-saito"}, default="frobenius"
+        The divergence. For β ≤ 0 the data must be positive.
+    tol : float, default=1e-4
+        Stop when the objective falls, per iteration and averaged over ten, by less than `tol` times itself
+        ("cd" and "mu": scikit-learn's rules). 0 runs exactly `max_iter` iterations and nothing more.
+    max_iter : int, default=200
+    random_state : int, Generator, RandomState or None, default=None
+        None is a fixed seed: the same data give the same answer.
+    alpha_W, alpha_H : float, default=0.0 and "same"
+        Strength of the elastic net, scaled as scikit-learn scales it: `alpha_W` by the number of features,
+        `alpha_H` by the number of samples. With missing or weighted data these are the observed
+        weights of each row and each column.
+    l1_ratio : float, default=0.0
+        Share of the elastic net that is linear.
+    verbose : int, default=0
+        1 shows a progress bar on stderr.
+    shuffle : bool, default=False
+        Visit components in random order (coordinate-descent solvers).
+    prior_W, prior_H : Prior, optional
+        For instance ``partwise.priors.Gamma(shape=2, rate=1)``; added to the elastic net.
+    missing_values : nan, 0 or None, default=nan
+        What marks an unobserved entry. With sparse X unstored entries are zeros, unless this is 0, which makes
+        them unobserved. None refuses NaN.
+    fixed_components : array of shape (n_fixed, n_features), optional
+        The first rows of H, held as given while the others are learned.
+    n_init : int, default=1
+        Number of starts; the best one is kept. Starts after the first are random.
+    max_time : float, optional
+        Stop a run after so many seconds.
+    callbacks : sequence of callables, optional
+        Each is called as ``callback(info, state)`` after every iteration.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        H. Parts stand by falling share of the reconstruction; without priors each sums to one. With
+        ``init="custom"`` or fixed components, order and scale are left as they come.
+    n_components_, n_iter_, n_features_in_ : int
+    feature_names_in_ : array of str
+        Only for data with column names.
+    reconstruction_err_ : float
+        √(2 D(X | WH)) over the observed entries: for the Frobenius loss, the norm of the residual.
+    objective_ : float
+        What was minimised: D plus penalties.
+    converged_ : bool
+        Whether `tol` was met.
+    history_ : dict of arrays
+        "objective" and "seconds", the start and every iteration of the kept run.
+    solver_ : str
+        The solver used.
+
+    See Also
+    --------
+    non_negative_factorization : The same as a function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partwise import NMF
+    >>> X = np.array([[1.0, 2, 3], [2, 4, np.nan], [0, 1, 1], [3, 7, 10]])
+    >>> model = NMF(n_components=2, tol=1e-8, max_iter=2000).fit(X)
+    >>> bool(abs(model.inverse_transform(model.transform(X))[1, 2] - 6) < 0.1)
+    True
+    """
+
+    _unsaved_params = ("callbacks",)
+
+    def __init__(
+        self,
+        n_components: int | str | None = "auto",
+        *,
+        init: str | None = None,
+        solver: str = "auto",
+        beta_loss: float | str = "frobenius",
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        random_state: Any = None,
+        alpha_W: float = 0.0,
+        alpha_H: float | str = "same",
+        l1_ratio: float = 0.0,
+        verbose: int = 0,
+        shuffle: bool = False,
+        prior_W: Prior | None = None,
+        prior_H: Prior | None = None,
+        missing_values: float | None = np.nan,
+        fixed_components: Any = None,
+        n_init: int = 1,
+        max_time: float | None = None,
+        callbacks: Sequence[Callback] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.solver = solver
+        self.beta_loss = beta_loss
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.alpha_W = alpha_W
+        self.alpha_H = alpha_H
+        self.l1_ratio = l1_ratio
+        self.verbose = verbose
+        self.shuffle = shuffle
+        self.prior_W = prior_W
+        self.prior_H = prior_H
+        self.missing_values = missing_values
+        self.fixed_components = fixed_components
+        self.n_init = n_init
+        self.max_time = max_time
+        self.callbacks = callbacks
+
+    # ------------------------------------------------------------------ public
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        W: Any = None,
+        H: Any = None,
+        sample_weight: Any = None,
+        weights: Any = None,
+    ) -> NMF:
+        """Learn the components; see `fit_transform` for the parameters."""
+        self._fit(X, W, H, sample_weight, weights)
+        return self
+
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        W: Any = None,
+        H: Any = None,
+        sample_weight: Any = None,
+        weights: Any = None,
+    ) -> Any:
+        """Learn the components and return W; agrees with `transform` on the same rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+        y : ignored
+        W, H : arrays, optional
+            Where to start when ``init="custom"``.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts: 2 is the same as the row occurring twice.
+        weights : array of shape (n_samples, n_features), optional
+            How much each entry counts; 0 is the same as missing. With sparse X: sparse with the pattern of
+            X, or one number for each stored entry.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        W, row_names = self._fit(X, W, H, sample_weight, weights)
+        return self._named(W, row_names)
+
+    def transform(self, X: Any, weights: Any = None) -> Any:
+        """The best W for new rows, with the components held.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+        weights : array of shape (n_samples, n_features), optional
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        check_nmf(self)
+        data = self._given(X, reset=False, weights=weights)
+        H = self.components_.astype(data.X.dtype, copy=False)
+        problem = self._problem(data.X, update_H=False)
+        return self._named(self._solve_rows(problem, np.ascontiguousarray(H.T)), data.row_names)
+
+    def score(self, X: Any, y: Any = None, weights: Any = None) -> float:
+        """Minus the loss per observed entry of X, with W fitted to X; higher is better.
+
+        W is fitted to the very entries that are scored, so more components always score better, on held-out rows
+        as well: this cannot choose `n_components`. Hold out *entries* (NaN) for that.
+        """
+        check_is_fitted(self)
+        data = self._given(X, reset=False, weights=weights)
+        problem = self._problem(data.X, update_H=False)
+        Ht = np.ascontiguousarray(self.components_.T, dtype=data.X.dtype)
+        W = self._solve_rows(problem, Ht)
+        return -problem.data_loss(W, Ht) / max(float(data.X.row_observed().sum()), 1e-300)
+
+    # ----------------------------------------------------------------- fitting
+
+    def _fit(self, X: Any, W: Any, H: Any, sample_weight: Any, weights: Any) -> tuple[np.ndarray, Any]:
+        check_nmf(self)
+        data = self._given(X, reset=True, weights=weights, sample_weight=sample_weight)
+        if data.X.mean() == 0:
+            raise ValueError(
+                f"X ({data.X.shape[0]} × {data.X.shape[1]}) has no observed entry above zero: "
+                "there are no parts to learn. Check that the right data were loaded."
+            )
+        fixed = self._fixed(data.X)
+        k = self._count_components(data.X, W, H, fixed)
+        given_start = self._given_start(data.X, k, W, H)
+        free = None if fixed is None else np.arange(len(fixed), k)
+        problem = self._problem(data.X, free_H=free)
+        solver = self._pick(problem)
+        best = self._best_of(problem, solver, k, given_start, fixed)
+        self._keep(problem, best, solver)
+        return best.W, data.row_names
+
+    def _given(self, X: Any, *, reset: bool, weights: Any = None, sample_weight: Any = None) -> Any:
+        return given(
+            self,
+            X,
+            reset=reset,
+            missing_values=self.missing_values,
+            weights=weights,
+            sample_weight=sample_weight,
+            positive=as_loss(self.beta_loss).needs_positive_data,
+        )
+
+    def _fixed(self, X: Matrix) -> np.ndarray | None:
+        if self.fixed_components is None:
+            return None
+        fixed = check_array(self.fixed_components, dtype=X.dtype, input_name="fixed_components")
+        if fixed.shape[1] != X.shape[1]:
+            raise ValueError(
+                f"fixed_components must have one column for each of the {X.shape[1]} features; "
+                f"got shape {fixed.shape}."
+            )
+        if fixed.min() < 0:
+            raise ValueError("Negative values in data passed to NMF (fixed_components).")
+        return fixed
+
+    def _count_components(self, X: Matrix, W: Any, H: Any, fixed: np.ndarray | None) -> int:
+        k: Any = self.n_components
+        if k == "auto" and self.init == "custom" and (H is not None or W is not None):
+            k = np.shape(H)[0] if H is not None else np.shape(W)[1]
+        elif k == "auto" or k is None:
+            k = X.shape[1]
+        k = int(k)
+        # (An NNDSVD start has its own, stricter bound and its own sentence.)
+        if k > max(X.shape) and not str(self.init).startswith("nndsvd"):
+            raise ValueError(
+                f"n_components={k} exceeds both sides of X ({X.shape[0]} × {X.shape[1]}); with "
+                f"{min(X.shape)} components X is already reproduced exactly. Choose fewer."
+            )
+        if fixed is not None and len(fixed) > k:
+            raise ValueError(
+                f"fixed_components has {len(fixed)} rows, more than n_components={k}; raise n_components."
+            )
+        self._n_components = k
+        return k
+
+    def _given_start(self, X: Matrix, k: int, W: Any, H: Any) -> tuple[np.ndarray, np.ndarray] | None:
+        if self.init != "custom":
+            if W is not None or H is not None:
+                warnings.warn(
+                    "When init!='custom', provided W or H are ignored. Set init='custom' to use them as "
+                    "initialization.",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
+            return None
+        if W is None or H is None:
+            raise ValueError("init='custom' needs both W and H; pass them to fit or fit_transform.")
+        H = check_start(H, (k, X.shape[1]), "NMF (input H)", X.dtype)
+        W = check_start(W, (X.shape[0], k), "NMF (input W)", X.dtype)
+        return W, np.ascontiguousarray(H.T)
+
+    def _problem(
+        self, X: Matrix, *, update_H: bool = True, free_H: np.ndarray | None = None
+    ) -> Problem:
+        loss = as_loss(self.beta_loss)
+        alpha_H = self.alpha_W if self.alpha_H == "same" else self.alpha_H
+
+        def terms(alpha: Any, prior: Prior | None, observed: Any) -> Terms:
+            total = Terms() if prior is None else prior.terms()
+            if alpha:
+                net = ElasticNet(alpha * self.l1_ratio, alpha * (1 - self.l1_ratio), observed())
+                total = net.terms() + total
+            return total
+
+        return Problem(
+            X,
+            loss,
+            terms(self.alpha_W, self.prior_W, X.row_observed),
+            terms(alpha_H, self.prior_H, X.column_observed) if update_H else Terms(),
+            free_H,
+            update_H,
+            loss.shift(X.mean(), X.dtype),
+        )
+
+    def _pick(self, problem: Problem) -> AlternatingSolver:
+        if self.solver == "cd" and problem.loss.beta != 2.0:
+            raise ValueError(
+                f"Invalid beta_loss parameter: solver 'cd' does not handle beta_loss = {self.beta_loss!r}; "
+                "use solver='auto'."
+            )
+        if self.solver == "mu" and self.init == "nndsvd":
+            warnings.warn(
+                "The multiplicative update ('mu') solver cannot update zeros present in the initialization, "
+                "and so leads to poorer results when used jointly with init='nndsvd'. You may try "
+                "init='nndsvda' or init='nndsvdar' instead.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return pick_solver(self.solver, problem, self.shuffle)
+
+    def _best_of(
+        self,
+        problem: Problem,
+        solver: AlternatingSolver,
+        k: int,
+        start: tuple[np.ndarray, np.ndarray] | None,
+        fixed: np.ndarray | None,
+    ) -> _Outcome:
+        """The best of `n_init` runs; Ctrl-C ends the run under way and those that were to come."""
+        outcomes: list[_Outcome] = []
+        for i, rng in enumerate(as_generator(self.random_state).spawn(self.n_init)):
+            if start is None or i > 0:
+                W, Ht = start_factors(problem.X, k, self.init if i == 0 else "random", rng)
+            else:
+                W, Ht = start
+            if fixed is not None:
+                Ht[:, : len(fixed)] = fixed.T
+            outcomes.append(self._one_run(problem, solver, W, Ht, rng))
+            if outcomes[-1].result.reason == "interrupted":
+                break
+        return min(outcomes, key=lambda outcome: outcome.objective)
+
+    def _one_run(
+        self, problem: Problem, solver: AlternatingSolver, W: np.ndarray, Ht: np.ndarray, rng: Any
+    ) -> _Outcome:
+        history = History()
+        callbacks: list[Callback] = [history, *(self.callbacks or ())]
+        bar = Progress(self.max_iter, type(self).__name__) if self.verbose else None
+        if bar is not None:
+            callbacks.append(bar)
+        try:
+            result = run(
+                problem,
+                solver,
+                solver.init(problem, W, Ht),
+                stopping=solver.stopping(self.tol),
+                max_iter=self.max_iter,
+                max_time=self.max_time,
+                callbacks=callbacks,
+                rng=rng,
+            )
+        finally:
+            if bar is not None:
+                bar.close()
+        W, Ht, objective = self._finish(problem, result)
+        return _Outcome(W, Ht, objective, result, history)
+
+    def _finish(self, problem: Problem, result: Result) -> tuple[np.ndarray, np.ndarray, float]:
+        """Put the components into the house convention; then W is what `transform` gives for them.
+
+        The last half-step of a run moves H, so its W is a little stale; solving for it afresh, as `transform`
+        does, makes the two agree. With tol=0, or when time or patience ran out, W is left as it was.
+        """
+        W, Ht = result.state.W, result.state.Ht
+        if self.init != "custom" and self.fixed_components is None:
+            scale_free = problem.prior_W.empty and problem.prior_H.empty
+            W, Ht = conventional(W, Ht, problem.X.row_weight, scale_free)
+        if self.tol > 0 and result.reason in ("converged", "max_iter"):
+            W = self._solve_rows(problem, Ht)
+        return W, Ht, problem.objective(W, Ht)
+
+    def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
+        held = Problem(
+            problem.X, problem.loss, problem.prior_W, update_H=False, shift=problem.shift
+        )
+        return pick_solver(self.solver, held).solve_rows(held, Ht, self.max_iter)
+
+    def _keep(self, problem: Problem, best: _Outcome, solver: AlternatingSolver) -> None:
+        state: State = best.result.state
+        self.components_ = np.ascontiguousarray(best.Ht.T)
+        self.n_components_ = len(self.components_)
+        self.n_iter_ = state.iteration
+        self.objective_ = best.objective
+        self.reconstruction_err_ = float(np.sqrt(2.0 * max(problem.data_loss(best.W, best.Ht), 0.0)))
+        self.converged_ = best.result.converged
+        self.solver_ = solver.name if self.solver == "auto" else self.solver
+        self.history_ = {
+            "objective": np.array(best.history.objective),
+            "seconds": np.array(best.history.seconds),
+        }
+        if best.result.reason == "max_iter" and self.tol > 0:
+            self._warn_unconverged(best.history.objective)
+
+    def _warn_unconverged(self, objective: list[float]) -> None:
+        window = min(10, len(objective) - 1)
+        fall = (objective[-1 - window] - objective[-1]) / window / max(abs(objective[-1]), 1e-300)
+        accept = f", or set tol={2 * fall:.1g} to accept this" if fall > self.tol else ""
+        warnings.warn(
+            f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence. "
+            f"The objective was still falling by {100 * fall:.2g} % per iteration: raise max_iter, for "
+            f"instance to {5 * self.max_iter}{accept}.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        """NaN is welcome where it marks missing entries."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing_values is not None
+        return tags
+
+
+def check_start(A: Any, shape: tuple[int, int], whom: str, dtype: Any) -> np.ndarray:
+    """A factor given by the user: shape, sign and type as the data ask for."""
+    A = check_array(A, dtype=[np.float64, np.float32])
+    for axis, (word, name) in enumerate((("first", "rows"), ("second", "columns"))):
+        if A.shape[axis] != shape[axis]:
+            raise ValueError(
+                f"Array with wrong {word} dimension passed to {whom}. Expected {shape[axis]} {name}, "
+                f"but got {A.shape[axis]}."
+            )
+    if A.min() < 0:
+        raise ValueError(f"Negative values in data passed to {whom}.")
+    if A.max() == 0:
+        raise ValueError(f"Array passed to {whom} is full of zeros.")
+    if A.dtype != dtype:
+        raise TypeError(f"{whom} should have the same dtype as X, {dtype}; got {A.dtype}.")
+    return A

@@ -1,0 +1,64 @@
+"""Parameters, checked once, each with a sentence that says what was expected."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from partwise.initial import INITS
+from partwise.priors import Prior
+from partwise.solvers import REGISTRY
+
+
+def whole(name: str, value: Any, low: int = 1) -> int:
+    """An integer of at least `low`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral) or value < low:
+        raise ValueError(f"{name} must be an integer of at least {low}; got {value!r}.")
+    return int(value)
+
+
+def real(name: str, value: Any, low: float = 0.0, high: float = np.inf) -> float:
+    """A finite number between `low` and `high`."""
+    ok = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if not ok or not (low <= float(value) <= high) or not np.isfinite(float(value)):
+        upper = f" and at most {high:g}" if np.isfinite(high) else ""
+        raise ValueError(f"{name} must be a number of at least {low:g}{upper}; got {value!r}.")
+    return float(value)
+
+
+def choice(name: str, value: Any, options: Any) -> Any:
+    """One of `options`."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {list(options)}; got {value!r}.")
+    return value
+
+
+def check_nmf(model: Any) -> None:
+    """Every parameter of `NMF` that can be judged without data."""
+    if model.n_components is not None and model.n_components != "auto":
+        whole("n_components", model.n_components)
+    choice("init", model.init, (None, *INITS))
+    choice("solver", model.solver, ("auto", *REGISTRY))
+    real("tol", model.tol)
+    whole("max_iter", model.max_iter)
+    whole("n_init", model.n_init)
+    real("alpha_W", model.alpha_W)
+    if model.alpha_H != "same":
+        real("alpha_H", model.alpha_H)
+    real("l1_ratio", model.l1_ratio, 0.0, 1.0)
+    if model.max_time is not None:
+        real("max_time", model.max_time)
+    missing = model.missing_values
+    if missing is not None and not (isinstance(missing, Real) and (np.isnan(missing) or missing == 0)):
+        raise ValueError(f"missing_values must be nan, 0 or None; got {missing!r}.")
+    for name in ("prior_W", "prior_H"):
+        prior = getattr(model, name)
+        if prior is not None and not isinstance(prior, Prior):
+            raise ValueError(
+                f"{name} must be a prior such as partwise.priors.Gamma(shape=2, rate=1); got {prior!r}."
+            )
+    for callback in model.callbacks or ():
+        if not callable(callback):
+            raise ValueError(f"callbacks must be callables that take (info, state); got {callback!r}.")

@@ -1,0 +1,40 @@
+"""scikit-learn's own checks of an estimator."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from partwise import NMF
+
+REPEATED = (
+    "the check fits 30 components (the default: one for each feature) to 15 rows, and then to the same rows "
+    "repeated. NNDSVD starts exist only up to min(n_samples, n_features) components, so one fit starts from "
+    "singular vectors and the other at random. With two components every solver passes."
+)
+
+
+def expected_failures(estimator):
+    if estimator.n_components != "auto":
+        return {}
+    return {
+        "check_sample_weight_equivalence_on_dense_data": REPEATED,
+        "check_sample_weight_equivalence_on_sparse_data": REPEATED,
+    }
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [
+        NMF(),
+        NMF(2),
+        NMF(2, solver="cd"),
+        NMF(2, solver="mu"),
+        NMF(2, solver="scd"),
+        NMF(2, beta_loss="kullback-leibler"),
+        NMF(2, beta_loss="kullback-leibler", solver="mu"),
+        NMF(2, beta_loss=1.5),
+        NMF(2, alpha_W=0.01, l1_ratio=0.5),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
