@@ -46,8 +46,8 @@ def test_odd_number_types_become_native(folder, given, got):
         (np.float64(3), r"has shape \(\)"),
         (np.ones((0, 3)), "is empty: 0 rows and 3 columns"),
         (np.ones((3, 0)), "is empty: 3 rows and 0 columns"),
-        (np.zeros((2, 2), dtype=[("x", float), ("y", int)]), "records with the fields x, y"),
-        (np.zeros((2, 2), dtype="M8[s]"), "not numbers"),
+        (np.zeros((2, 2), dtype=[("x", float), ("y", int)]), "holds records with the fields x, y"),
+        (np.zeros((2, 2), dtype="M8[s]"), r"holds values of type datetime64\[s\], which are not numbers"),
     ],
 )
 def test_npy_that_is_no_matrix(folder, array, sentence):
@@ -142,12 +142,11 @@ def plain_parts(**changes):
 def test_plain_csr_parts_with_vocabulary(folder):
     np.savez("a.npz", **plain_parts())
     assert read("a.npz").column_names is None
-    for vocab in (np.array(["ant", "bee", "çat"]), np.array(["ant", "bee", "çat"]).astype("S", casting="unsafe")) if (
-        False
-    ) else (np.array(["ant", "bee", "çat"]), np.array([b"ant", b"bee", "çat".encode()])):
+    words = ["ant", "bee", "çat"]
+    for vocab in (np.array(words), np.array([word.encode() for word in words])):
         np.savez("a.npz", vocab=vocab, **plain_parts())
         found = read("a.npz")
-        assert found.column_names == ["ant", "bee", "çat"]
+        assert found.column_names == words
         assert found.shape == (2, 3)
 
 
@@ -163,7 +162,10 @@ def test_plain_csr_parts_with_vocabulary(folder):
         ({"data": np.ones(3, complex)}, "array 'data' holds complex"),
         ({"data": np.array(["a", "b", "c"])}, "array 'data' holds text"),
         ({"vocab": np.array(["ant"])}, "'vocab' names 1 columns, but the matrix has 3"),
-        ({"vocab": np.array(["a", "b", None], dtype=object)}, "array 'vocab' holds Python objects.*dtype=str"),
+        (
+            {"vocab": np.array(["a", "b", None], dtype=object)},
+            "array 'vocab' holds Python objects.*dtype=str",
+        ),
         ({"format": np.array(b"lil")}, "sparse matrix of format 'lil'"),
         ({"format": np.array(b"csr"), "indptr": None}, "lacks the array 'indptr'"),
     ],

@@ -69,7 +69,10 @@ def test_parquet_missing_bool_and_decimal(folder, pd):
             r"column 'city' \(2nd\) holds text, e\.g\. 'Rome' in row 2\.",
         ),
         ({"a": ["x", "y"]}, r"column 'a' \(1st\) holds text"),
-        ({"a": [1], "when": [np.datetime64("2020-01-01", "ns")]}, "column 'when' holds values of type timestamp"),
+        (
+            {"a": [1], "when": [np.datetime64("2020-01-01", "ns")]},
+            "column 'when' holds values of type timestamp",
+        ),
         ({"a": []}, "is empty: 0 rows"),
     ],
 )
@@ -130,7 +133,9 @@ def test_h5ad(folder, annotated):
 
 def test_h5ad_without_x(folder, annotated):
     annotated(None, layers={"counts": DENSE}).write_h5ad("a.h5ad")
-    with pytest.raises(DataError, match=r"a\.h5ad has no X\. Give one of its layers as key; it has: 'counts'"):
+    with pytest.raises(
+        DataError, match=r"a\.h5ad has no X\. Give one of its layers as key; it has: 'counts'"
+    ):
         read("a.h5ad")
 
 

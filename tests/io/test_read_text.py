@@ -47,6 +47,7 @@ def table(tmp_path, monkeypatch):
         ("\ufeffa,b\r\n1,2\r\n\r\n3,4\r\n", [[1, 2], [3, 4]], None, ["a", "b"]),
         ("a,b\r1,2\r3,4\r", [[1, 2], [3, 4]], None, ["a", "b"]),
         ("a;b\n1;2\n", [[1, 2]], None, ["a", "b"]),
+        ('"a;b"\n1\n', [[1]], None, ["a;b"]),
         ("a , b\n 1 ,  2e3\n-3.5E-2,+4\n", [[1, 2000], [-0.035, 4]], None, ["a", "b"]),
         ('"a ""q"", x","b\nc"\n"1",2\n', [[1, 2]], None, ['a "q", x', "b\nc"]),
         ("True,false\nFALSE,true\n", [[1, 0], [0, 1]], None, None),
@@ -134,7 +135,7 @@ def test_pandas_index_is_read(tmp_path):
     [
         (
             "n,x,city,land\n1,2,Paris,F\n1,2,Rome,I\n",
-            r"^data\.csv: column 'city' \(3rd\) holds text, e\.g\. 'Paris' in row 2; so does 'land'\. .*remove it",
+            r"^data\.csv: column 'city' \(3rd\) holds text, e\.g\. 'Paris' in row 2; so does 'land'\. ",
         ),
         ("a,b\n1,2\n\n3,oops\n", r"column 'b' \(2nd\) holds text, e\.g\. 'oops' in row 4"),
         ("1,2\n3,oops\n", r"column 2 holds text, e\.g\. 'oops' in row 2"),
@@ -184,8 +185,8 @@ def test_only_row_names(table):
 def test_broken_gzip(table):
     with pytest.raises(DataError, match=r"data\.csv\.gz is not a readable gzip file"):
         table("a,b\n1,2\n", "data.csv.gz")
-    whole = gzip.compress(np.random.default_rng(0).bytes(1).hex().encode() + b"a,b\n" + b"1,2\n" * 90_000)
-    with pytest.raises(DataError, match="cut short|not a readable gzip"):
+    whole = gzip.compress(b"a,b\n" + b"1,2\n" * 90_000)
+    with pytest.raises(DataError, match=r"cut short|not a readable gzip"):
         table(whole[: len(whole) // 2], "data.csv.gz")
 
 

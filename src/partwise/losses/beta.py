@@ -19,6 +19,13 @@ class BetaDivergence:
 
     beta: float = 2.0
 
+    def __post_init__(self) -> None:
+        # The general form divides by β (β − 1) and loses all digits next to 0 and 1, where the family is
+        # continuous: β that close is taken as 0, 1 or 2.
+        nearest = min((0.0, 1.0, 2.0), key=lambda special: abs(self.beta - special))
+        if abs(self.beta - nearest) < 1e-7:
+            object.__setattr__(self, "beta", nearest)
+
     @property
     def name(self) -> str:
         """The name scikit-learn gives to this β, or ``beta=…``."""

@@ -76,7 +76,10 @@ class Matrix(ABC):
         return sum(parts, np.zeros((self.shape[1], A.shape[1]), self.dtype))
 
     def row_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
-        """Σ_j ω_ij d_β(x_ij | (W H)_ij + shift) for each row i, in double precision."""
+        """Σ_j ω_ij d_β(x_ij | (W H)_ij + shift) for each row i, in double precision.
+
+        `shift` is 0 for β ≥ 2, which has no pole to keep away from.
+        """
         return np.concatenate(
             [block.row_divergence(W[rows], Ht, beta, shift) for rows, block in self.blocks()]
         )

@@ -70,7 +70,7 @@ class MultiplicativeUpdate(AlternatingSolver):
             [balanced_start(b, Ht, problem.prior_W.slice(rows)) for rows, b in problem.X.blocks()]
         )
         state = self.init(problem, start, Ht)
-        return run(problem, self, state, stopping=RelativeProgress(1e-7), max_iter=max_iter).state.W
+        return run(problem, self, state, stopping=RelativeProgress(1e-9), max_iter=max_iter).state.W
 
 
 def multiply(
