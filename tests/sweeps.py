@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+
 from partwise.matrix import Dense, RowBlocks, Sparse
 from partwise.priors import NO_TERMS, ElasticNet, Gamma
 
@@ -57,7 +58,9 @@ def streamed(X, row_weight=None, sparse=False, height=4):
     def loader(start):
         part = slice(start, start + height)
         r = None if row_weight is None else row_weight[part]
-        return lambda: Sparse.of(sp.csr_array(X[part]), row_weight=r) if sparse else Dense.of(X[part], row_weight=r)
+        return lambda: (
+            Sparse.of(sp.csr_array(X[part]), row_weight=r) if sparse else Dense.of(X[part], row_weight=r)
+        )
 
     heights = [min(height, len(X) - s) for s in starts]
     return RowBlocks([loader(s) for s in starts], heights, X.shape[1], X.dtype, row_weight=row_weight)

@@ -12,15 +12,14 @@ from partwise._version import __version__
 
 if TYPE_CHECKING:
     from partwise import datasets, losses, priors
-    from partwise.io import load, save
-    from partwise.models import NMF, non_negative_factorization
+    from partwise.models import NMF, load, non_negative_factorization, save
     from partwise.parallel import get_threads, set_threads, thread_limit
 
 _HOME = {
     "NMF": "partwise.models",
     "non_negative_factorization": "partwise.models",
-    "load": "partwise.io",
-    "save": "partwise.io",
+    "load": "partwise.models",
+    "save": "partwise.models",
     "get_threads": "partwise.parallel",
     "set_threads": "partwise.parallel",
     "thread_limit": "partwise.parallel",

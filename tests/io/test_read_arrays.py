@@ -190,6 +190,13 @@ def test_npz_that_is_not_one(folder):
         read("a.npz")
 
 
+def test_an_entry_without_a_name(folder):
+    np.savez("a.npz", X=np.eye(2))
+    (folder / "a.npz").write_bytes((folder / "a.npz").read_bytes().replace(b"X.npy", b"\0.npy"))
+    with pytest.raises(DataError, match="not a readable"):
+        read("a.npz")
+
+
 def test_zip_without_arrays(folder):
     with zipfile.ZipFile("a.npz", "w"):
         pass

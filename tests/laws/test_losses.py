@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from sweeps import BETAS
 from hypothesis import given
 from hypothesis import strategies as st
+from sweeps import BETAS
 
 from partwise.losses import BetaDivergence, as_loss
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from sweeps import BETAS, complete_matrices, data, factors, masked_matrices
 from hypothesis import given
 from hypothesis import strategies as st
+from sweeps import BETAS, complete_matrices, data, factors, masked_matrices
 
 from partwise.losses import BetaDivergence
 from partwise.matrix import InMemory
@@ -42,7 +42,9 @@ def test_complete_data_in_every_form(beta, size, weighted):
         assert matrix.squared_norm() == pytest.approx((weights @ X**2).sum()), name
         assert np.allclose(matrix.column_observed(), weights.sum()), name
         if isinstance(matrix, InMemory):
-            for got, want in zip(matrix.ratio_sums(W, Ht, beta, shift), brute_sums(X, 1, W, Ht, 1, beta, shift)):
+            for got, want in zip(
+                matrix.ratio_sums(W, Ht, beta, shift), brute_sums(X, 1, W, Ht, 1, beta, shift)
+            ):
                 assert np.allclose(got, want), name
             for got, want in zip(
                 matrix.T.ratio_sums(Ht, W, beta, shift), brute_sums(X.T, 1, Ht, W, weights, beta, shift)

@@ -40,7 +40,9 @@ def test_prox_beats_a_fine_grid(prior, a, step):
 @given(a=st.floats(0.05, 5), b=st.floats(0.05, 5))
 def test_log_density_is_minus_value_up_to_a_constant(prior, a, b):
     A, B = np.array([[a]]), np.array([[b]])
-    assert prior.log_density(A) - prior.log_density(B) == pytest.approx(prior.value(B) - prior.value(A), abs=1e-9)
+    assert prior.log_density(A) - prior.log_density(B) == pytest.approx(
+        prior.value(B) - prior.value(A), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("prior", EXAMPLES, ids=str)

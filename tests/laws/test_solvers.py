@@ -139,7 +139,7 @@ def test_rows_match_nonnegative_least_squares(name, n, m, seed):
     X = data(n, m, seed)
     _, Ht = factors(n, m, 3, seed + 1)
     problem = problem_of(Dense.of(X), 2.0, update_H=False)
-    W = make_solver(name).solve_rows(problem, Ht, 20_000)
+    W = make_solver(name).solve_rows(problem, Ht, 20_000, 1e-8)
     reference = np.array([scipy.optimize.nnls(Ht, x)[0] for x in X])
     excess = problem.objective(W, Ht) - problem.objective(reference, Ht)
     # Multiplicative updates approach a zero only as 1/t.
@@ -154,7 +154,7 @@ def test_rows_match_a_general_optimiser_for_kl(name, prior):
     _, Ht = factors(6, 9, 3, 12)
     terms = PRIORS[prior]
     problem = problem_of(Dense.of(X), 1.0, terms, update_H=False)
-    W = make_solver(name).solve_rows(problem, Ht, 5000)
+    W = make_solver(name).solve_rows(problem, Ht, 5000, 1e-8)
 
     def cost(w):
         W = w.reshape(6, 3)
@@ -162,7 +162,11 @@ def test_rows_match_a_general_optimiser_for_kl(name, prior):
         return problem.objective(W, Ht), (R @ Ht + terms.gradient(W)).ravel()
 
     best = scipy.optimize.minimize(
-        cost, np.full(18, 0.3), jac=True, bounds=[(1e-12, None)] * 18, options={"maxiter": 5000, "ftol": 1e-15}
+        cost,
+        np.full(18, 0.3),
+        jac=True,
+        bounds=[(1e-12, None)] * 18,
+        options={"maxiter": 5000, "ftol": 1e-15},
     )
     assert problem.objective(W, Ht) == pytest.approx(best.fun, rel=1e-5 if name == "mu" else 1e-7)
 

@@ -49,5 +49,7 @@ class Progress:
         self._bar.update(self._task, completed=info.iteration, objective=f"{info.objective:.6g}")
 
     def close(self) -> None:
-        """Leave the bar as it stands."""
+        """Leave the bar full at the iteration that was reached."""
+        done = self._bar.tasks[0].completed
+        self._bar.update(self._task, total=max(done, 1))
         self._bar.stop()

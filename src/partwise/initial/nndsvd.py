@@ -109,4 +109,4 @@ def truncated_svd(
     if data.root is None:
         return Q @ Qt.T[:, :rank], S, V.T
     U = data.plain_times(V.astype(X.dtype)).astype(float)
-    return U / np.where(S > 1e-12 * S[0], S, np.inf), S, V.T
+    return U / np.where(1e-12 * S[0] < S, S, np.inf), S, V.T

@@ -22,13 +22,14 @@ def read_parquet(path: Path, source: str) -> Table:
     try:
         # ParquetFile, not read_table: the latter would add columns for folders named like "year=2020".
         with parquet.ParquetFile(path) as file:
-            table = file.read()
+            return _from_arrow(file.read(), source)
+    except DataError:
+        raise
     except Exception as error:  # pyarrow raises its own kinds, OSError and, on damaged pages, others
         raise DataError(
             f"{source} is not a readable .parquet file: {shorten(str(error), 120)}. "
             "It may have been cut short, or not be what its name says; write it again."
         ) from error
-    return _from_arrow(table, source)
 
 
 def _from_arrow(table: Any, source: str) -> Table:

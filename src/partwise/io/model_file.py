@@ -40,7 +40,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     """
     target = Path(path)
     if not target.name:
-        raise ModelFileError(f"{os.fspath(path)!r} is no name for a model file. Give one such as model{SUFFIX}.")
+        raise ModelFileError(
+            f"{os.fspath(path)!r} is no name for a model file. Give one such as model{SUFFIX}."
+        )
     if not target.suffix:
         target = target.with_name(target.name + SUFFIX)
     encoder = Encoder()

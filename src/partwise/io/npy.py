@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import math
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -13,7 +14,8 @@ import numpy as np
 
 # What zipfile is known to raise on damaged archives: besides its own error, a flipped flag bit asks for a
 # password (RuntimeError) or an unknown compression (NotImplementedError), a wrong offset seeks before the
-# start (ValueError, OSError), and damaged deflate data fail in zlib.
+# start (ValueError, OSError), an entry without a name fails as a folder name (IndexError), and damaged
+# deflate data fail in zlib.
 ZIP_TROUBLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -23,7 +25,8 @@ ZIP_TROUBLE = (
     RuntimeError,
     NotImplementedError,
     ValueError,
-    KeyError,
+    LookupError,
+    struct.error,
 )
 
 _CHUNK = 1 << 24

@@ -6,6 +6,7 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from partwise.io.errors import DataError
 
 SPACES = " "  # any run of blanks, as np.savetxt and fixed-width tables have it
 _HEAD = 1 << 16
+_QUOTED = re.compile(r'"[^"]*("|$)')
 _MAGIC = {
     b"PK\x03\x04": "it is a zip archive or an Excel workbook; export it as CSV",
     b"PAR1": "it is a parquet file; name it .parquet",
@@ -68,13 +70,18 @@ def find_delimiter(path: Path, source: str) -> str:
             raise _not_utf8(source, error) from error
         except (OSError, EOFError, zlib.error) as error:
             raise _broken_gzip(source, error) from error
-    lines = [line for line in head.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
     if name.endswith(".csv"):
-        first = lines[0] if lines else ""
-        # Spreadsheets of countries with decimal commas export "CSV" with semicolons.
+        # Where decimals have commas, spreadsheets export "CSV" with semicolons. Marks in quotes do not count.
+        first = next(iter(_lines(_QUOTED.sub("q", head))), "")
         return next((mark for mark in ",;\t" if mark in first), ",")
+    lines = _lines(head)
     whole = lines[:-1] if len(head) == _HEAD and len(lines) > 1 else lines
     return _sniff(whole[:50])
+
+
+def _lines(text: str) -> list[str]:
+    """The lines that are not blank. Not splitlines, which also cuts at marks that may stand in names."""
+    return [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
 
 
 def _sniff(lines: list[str]) -> str:

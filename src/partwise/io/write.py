@@ -103,7 +103,7 @@ def _texts(block: Any, mark: str) -> list[list[str]]:
 
 def _quote(text: str, mark: str) -> str:
     """The text as one cell, in quotes where it would otherwise be cut or trimmed."""
-    special = mark in text or '"' in text or "\n" in text or "\r" in text or text != text.strip()
+    special = any(character in text for character in (mark, *'";\t\r\n')) or text != text.strip()
     return '"' + text.replace('"', '""') + '"' if special else text
 
 

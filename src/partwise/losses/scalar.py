@@ -37,7 +37,7 @@ def divergence(x: float, y: float, beta: float) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _relative_kl(r: float) -> float:
-    """r − log(1 + r) ≥ 0, by its series near 0 where the difference cancels."""
+    """R − log(1 + r) ≥ 0, by its series near 0 where the difference cancels."""
     if abs(r) < 1e-3:
         return r * r * (0.5 - r * (1.0 / 3.0 - r * (0.25 - r * (0.2 - r / 6.0))))
     return r - log(1.0 + r)

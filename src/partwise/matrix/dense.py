@@ -100,7 +100,12 @@ class Dense(InMemory):
             u, v = self._u[part], empty if self._v is None else self._v[part]
 
             def task(
-                a: int, b: int, u: np.ndarray = u, v: np.ndarray = v, Y: np.ndarray = Y, start: int = part.start
+                a: int,
+                b: int,
+                u: np.ndarray = u,
+                v: np.ndarray = v,
+                Y: np.ndarray = Y,
+                start: int = part.start,
             ) -> None:
                 sums = out[start + a : start + b] if not self._transposed else out[:0]
                 kernels.dense_divergence(u[a:b], v[a:b], Y[a:b], beta, shift, sums)

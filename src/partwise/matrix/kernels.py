@@ -183,4 +183,3 @@ def transpose_pattern(
             rows[place] = i
             fill[indices[e]] = place + 1
     return order, starts, rows
-

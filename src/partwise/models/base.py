@@ -43,7 +43,9 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def _named(self, W: np.ndarray, row_names: Any) -> Any:
         """W with the row names of an AnnData where a DataFrame is asked for; scikit-learn does the rest."""
-        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        wanted = getattr(self, "_sklearn_output_config", {}).get(
+            "transform", get_config()["transform_output"]
+        )
         if row_names is None or wanted != "pandas":
             return W
         import pandas as pd

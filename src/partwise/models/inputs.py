@@ -90,9 +90,7 @@ def place_of(array: Any, bad: Any) -> str:
     return f"X[{row}, {column}] = {value:g}"
 
 
-def _check_entries(
-    array: Any, whom: str, allow_nan: bool, positive: bool, unstored_missing: bool
-) -> None:
+def _check_entries(array: Any, whom: str, allow_nan: bool, positive: bool, unstored_missing: bool) -> None:
     values = array.data if sp.issparse(array) else array
     if values.size == 0:
         return

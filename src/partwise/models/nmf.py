@@ -24,7 +24,6 @@ from partwise.priors import ElasticNet, Gamma, Prior, SumPrior, Terms
 from partwise.solvers import pick_solver
 from partwise.solvers.base import AlternatingSolver
 
-
 for _prior in (ElasticNet, Gamma, SumPrior):
     register_value(_prior)
 
@@ -330,9 +329,7 @@ class NMF(FactorModel):
         W = check_start(W, (X.shape[0], k), "NMF (input W)", X.dtype)
         return W, np.ascontiguousarray(H.T)
 
-    def _problem(
-        self, X: Matrix, *, update_H: bool = True, free_H: np.ndarray | None = None
-    ) -> Problem:
+    def _problem(self, X: Matrix, *, update_H: bool = True, free_H: np.ndarray | None = None) -> Problem:
         loss = as_loss(self.beta_loss)
         alpha_H = self.alpha_W if self.alpha_H == "same" else self.alpha_H
 
@@ -431,10 +428,8 @@ class NMF(FactorModel):
         return W, Ht, problem.objective(W, Ht)
 
     def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
-        held = Problem(
-            problem.X, problem.loss, problem.prior_W, update_H=False, shift=problem.shift
-        )
-        return pick_solver(self.solver, held).solve_rows(held, Ht, self.max_iter)
+        held = Problem(problem.X, problem.loss, problem.prior_W, update_H=False, shift=problem.shift)
+        return pick_solver(self.solver, held).solve_rows(held, Ht, self.max_iter, self.tol)
 
     def _keep(self, problem: Problem, best: _Outcome, solver: AlternatingSolver) -> None:
         state: State = best.result.state

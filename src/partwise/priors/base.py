@@ -108,7 +108,7 @@ class Prior(ABC):
         return np.size(A) * self.normaliser() - self.value(A)
 
     def prox(self, A: np.ndarray, step: float) -> np.ndarray:
-        """argmin over Z ≥ 0 of ‖Z − A‖² / (2 step) + value(Z), entry by entry."""
+        """Argmin over Z ≥ 0 of ‖Z − A‖² / (2 step) + value(Z), entry by entry."""
         t = self.terms()
         A = np.asarray(A, dtype=float)
         linear, quadratic = t.rows(len(A))

@@ -55,5 +55,5 @@ class Gamma(Prior):
         return Terms(linear=self.rate, concave=1.0 - self.shape, shift=self.epsilon)
 
     def normaliser(self) -> float:
-        """shape · log rate − log Γ(shape); 0 for an improper prior."""
+        """Shape · log rate − log Γ(shape); 0 for an improper prior."""
         return self.shape * log(self.rate) - lgamma(self.shape) if self.rate > 0 else 0.0

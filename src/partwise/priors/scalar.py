@@ -9,7 +9,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def quadratic_minimiser(h: float, b: float, log_weight: float, current: float) -> float:
-    """argmin over z ≥ 0 of ½ h z² − b z − log_weight · log z.
+    """Argmin over z ≥ 0 of ½ h z² − b z − log_weight · log z.
 
     The positive root of h z² − b z − log_weight = 0. Where nothing curves and nothing pulls (h = 0 and no
     logarithm) a zero slope leaves the coordinate where it is.
@@ -80,4 +80,3 @@ def _log_root(num: float, den: float, push: float, pull: float, p: float, q: flo
             return move
         s = move
     return s
-

@@ -1,0 +1,1 @@
+"""Published experiments and the demo: one file each, run by the command line."""

@@ -33,8 +33,11 @@ class AlternatingSolver(ABC):
         """One iteration: W once, H once."""
 
     @abstractmethod
-    def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int) -> np.ndarray:
-        """The best W for a held H, to high accuracy, from a start that depends on nothing but the data."""
+    def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
+        """The best W for a held H, from a start that depends on nothing but the data.
+
+        Ends when a round over a row moves it by less than about `tol` of its size.
+        """
 
     def stopping(self, tol: float) -> Stopping:
         """The rule that `tol` stands for."""

@@ -64,13 +64,13 @@ class MultiplicativeUpdate(AlternatingSolver):
         state.objective = problem.objective(state.W, state.Ht)
         return state, Info(state.iteration, state.objective)
 
-    def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int) -> np.ndarray:
+    def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
         """W-steps alone until they stop paying."""
         start = np.concatenate(
             [balanced_start(b, Ht, problem.prior_W.slice(rows)) for rows, b in problem.X.blocks()]
         )
         state = self.init(problem, start, Ht)
-        return run(problem, self, state, stopping=RelativeProgress(1e-9), max_iter=max_iter).state.W
+        return run(problem, self, state, stopping=RelativeProgress(1e-3 * tol), max_iter=max_iter).state.W
 
 
 def multiply(

@@ -92,16 +92,14 @@ class CoordinateDescent(AlternatingSolver):
         order = rng.permutation(order) if self.shuffle else order
         return descend(X, A, B, problem.loss.beta, problem.shift, terms, order, self.inner_sweeps, 0.1)
 
-    def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int) -> np.ndarray:
+    def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
         """One reading of each row; its own sweeps until it stands still."""
         X = problem.X
         assert isinstance(X, InMemory)
         A = balanced_start(X, Ht, problem.prior_W)
-        still = 1e-8 if X.dtype == np.float64 else 1e-5
+        still = max(tol, 1e-10 if X.dtype == np.float64 else 1e-6)
         order = np.arange(Ht.shape[1])
-        descend(
-            X, A, Ht, problem.loss.beta, problem.shift, problem.prior_W, order, max(max_iter, 500), 0.0, still
-        )
+        descend(X, A, Ht, problem.loss.beta, problem.shift, problem.prior_W, order, max_iter, 0.0, still)
         return A
 
 
@@ -262,7 +260,7 @@ def descend_rows(
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def reconstruct(a: np.ndarray, b: np.ndarray, shift: float, y: np.ndarray, p: int) -> None:
-    """y = shift + Σ_t a_t b_t."""
+    """Y = shift + Σ_t a_t b_t."""
     for e in range(p):
         y[e] = shift
     for t in range(a.shape[0]):
@@ -295,7 +293,7 @@ def newton_sums(u: np.ndarray, b: np.ndarray, y: np.ndarray, p: int) -> tuple[fl
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
 def steepest(u: np.ndarray, b: np.ndarray, y: np.ndarray, p: int) -> float:
-    """max b / y where u > 0."""
+    """Max b / y where u > 0."""
     best = b.dtype.type(0.0)
     for e in range(p):
         q = b[e] / y[e] if u[e] > 0.0 else b.dtype.type(0.0)
@@ -323,7 +321,7 @@ def parabola(
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def shift_row(y: np.ndarray, b: np.ndarray, d: float, p: int) -> None:
-    """y += d b."""
+    """Y += d b."""
     delta = y.dtype.type(d)
     for e in range(p):
         y[e] += delta * b[e]

@@ -1,0 +1,66 @@
+"""The app: verbs put together, and errors turned into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import typer
+
+from partwise._version import __version__
+from partwise.cli import demo, fit, info, reproduce, transform
+
+app = typer.Typer(
+    name="partwise",
+    help="Learn the parts of data: nonnegative, binary and Boolean matrix factorization.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"partwise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+    ),
+) -> None:
+    """Learn the parts of data: nonnegative, binary and Boolean matrix factorization."""
+
+
+app.command("fit")(fit.fit)
+app.command("transform")(transform.transform)
+app.command("info")(info.info)
+app.command("demo")(demo.demo)
+app.add_typer(reproduce.app, name="reproduce")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; bad input ends with one sentence on stderr and exit code 2."""
+    try:
+        code = app(args=arguments, standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        print("Stopped.", file=sys.stderr)
+        sys.exit(130)
+    except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+        print(f"partwise: {_sentence(error)}", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _sentence(error: BaseException) -> str:
+    """The error on one line."""
+    text = " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        return text or "out of memory. Use float32 or sparse data, or fewer components."
+    return text or type(error).__name__

@@ -1,0 +1,33 @@
+"""partwise demo: the main job on data that come with scikit-learn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from partwise.cli.common import emit, make_folder
+
+
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-demo"
+    ),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """Learn the parts of 1,797 handwritten digits, fill in hidden pixels, and draw what was found."""
+    from partwise.reproduce.demo import run_demo
+
+    folder = make_folder(output)
+    summary = run_demo(folder)
+    lines = [
+        f"{summary['n_samples']} digits of {summary['n_features']} pixels ≈ {summary['n_components']} parts",
+        f"{summary['solver']} converged: {summary['converged']}, after {summary['n_iter']} iterations",
+        f"share of the pixels' variance explained: {100 * summary['explained']:.1f} %",
+        f"30 % of the pixels hidden and filled in: error {summary['fill_error']:.3f} of their norm "
+        f"(column means: {summary['fill_error_means']:.3f})",
+        f"Results are in {folder}/:",
+        *(f"  {name:15s} {what}" for name, what in summary["files"].items()),
+    ]
+    emit(summary, as_json, lines)

@@ -1,0 +1,48 @@
+"""Rows of a matrix drawn as pictures."""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+
+from partwise.plot import style
+from partwise.plot.style import FAINT
+
+
+def image_grid(
+    rows: np.ndarray, shape: tuple[int, int], columns: int | None = None, gap: int = 1, normalise: bool = True
+) -> np.ndarray:
+    """One picture with every row of `rows` as a tile of `shape`; gaps are NaN.
+
+    Tiles are scaled to their own maximum unless `normalise` is False.
+    """
+    rows = np.asarray(rows, dtype=float)
+    columns = columns or ceil(sqrt(len(rows) * shape[0] / shape[1]))
+    lines = ceil(len(rows) / columns)
+    height, width = shape[0] + gap, shape[1] + gap
+    canvas = np.full((lines * height - gap, columns * width - gap), np.nan)
+    for i, row in enumerate(rows):
+        tile = row.reshape(shape)
+        top = tile.max() if normalise and tile.max() > 0 else 1.0
+        y, x = divmod(i, columns)
+        canvas[y * height : y * height + shape[0], x * width : x * width + shape[1]] = tile / top
+    return canvas
+
+
+def draw_parts(
+    axes: Any,
+    rows: np.ndarray,
+    shape: tuple[int, int],
+    title: str = "",
+    columns: int | None = None,
+    **more: Any,
+) -> None:
+    """A grid of pictures, dark where a part is strong, on a faint ground that shows where each ends."""
+    from matplotlib import colormaps
+
+    ink = colormaps["gray_r"].with_extremes(bad=FAINT)
+    axes.imshow(image_grid(rows, shape, columns, **more), cmap=ink, interpolation="nearest", vmin=0)
+    style.title(axes, title)
+    axes.set_axis_off()

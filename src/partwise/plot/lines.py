@@ -1,0 +1,45 @@
+"""Curves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from partwise.plot import style
+from partwise.plot.style import SERIES
+
+
+def draw_curve(
+    axes: Any,
+    x: Any,
+    y: Any,
+    *,
+    label: str | None = None,
+    colour: int = 0,
+    title: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+    logx: bool = False,
+    logy: bool = False,
+    marker: str = "",
+) -> None:
+    """One curve in the house colours."""
+    axes.plot(
+        np.asarray(x),
+        np.asarray(y),
+        color=SERIES[colour % len(SERIES)],
+        label=label,
+        marker=marker,
+        lw=1.6,
+        ms=4,
+    )
+    style.title(axes, title)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    if logx:
+        axes.set_xscale("log")
+    if logy:
+        axes.set_yscale("log")
+    if label:
+        axes.legend(frameon=False)

@@ -1,0 +1,50 @@
+"""One look: ink on white, few colours, no boxes."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+INK = "#22313f"
+FAINT = "#c9d1d9"
+SERIES = ("#1f6f8b", "#e07a5f", "#81a684", "#8d6a9f", "#d9a441", "#5c6b73")
+_SETTINGS = {
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.5,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "font.size": 9.5,
+    "text.color": INK,
+    "figure.dpi": 110,
+    "savefig.dpi": 150,
+}
+
+
+def figure(mosaic: Any, size: tuple[float, float] = (8.0, 4.5), **more: Any) -> tuple[Any, dict[str, Any]]:
+    """A matplotlib figure and its axes by name, laid out as `mosaic` says, off screen, in the house style."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise ImportError('Drawing needs matplotlib: pip install "partwise[report]"') from error
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_SETTINGS):
+        drawing = Figure(figsize=size, layout="constrained")
+        axes = drawing.subplot_mosaic(mosaic, **more)
+    return drawing, axes
+
+
+def title(axes: Any, text: str) -> None:
+    """A quiet title over the left edge."""
+    axes.set_title(text, loc="left", fontsize=10.5, color=INK)
+
+
+def save_figure(drawing: Any, path: str | os.PathLike[str]) -> None:
+    """Write the figure; the same figure gives the same bytes."""
+    drawing.savefig(path, metadata={"Software": None})
