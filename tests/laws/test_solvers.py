@@ -205,7 +205,7 @@ def test_gamma_update_is_equation_5_of_seed_003():
     problem = problem_of(Dense.of(X), 1.0, Gamma(shape, rate).terms(), Gamma(shape, rate).terms())
     _, state = trace(problem, make_solver("mu"), W, Ht, 1)
     H = Ht.T
-    # (5), with the shapes of the seed mended: its 1_{F,N} Hᵀ is the row sums of H, whatever F and N are called.
+    # (5), with the shapes of the seed mended: its 1_{F,N} Hᵀ is the row sums of H, whatever F and N are.
     W1 = (shape - 1 + W * ((X / (W @ H)) @ H.T)) / (rate + H.sum(axis=1))
     # (6) with the new W on the right, which is what makes the pair monotone.
     H1 = (shape - 1 + H * (W1.T @ (X / (W1 @ H)))) / (rate + W1.sum(axis=0)[:, None])

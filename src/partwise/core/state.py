@@ -50,7 +50,7 @@ class State:
         path = Path(path)
         partial = path.with_name(path.name + ".partial")
         with open(partial, "wb") as file:
-            np.savez(file, W=self.W, Ht=self.Ht, head=text, **arrays)
+            np.savez(file, **{"W": self.W, "Ht": self.Ht, "head": text, **arrays})  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class Dense(InMemory):
         self._transposed = transposed
         self.row_weight = row_weight
         self.inner_weight = inner_weight
-        self.shape = values.shape[::-1] if transposed else values.shape  # type: ignore[assignment]
+        self.shape = values.shape[::-1] if transposed else values.shape
         self.dtype = values.dtype
         # Without weights every entry, held or not, has weight 1, and v = ω − ω₀ vanishes.
         self.background = 1.0 if weights is None else 0.0
@@ -95,25 +96,28 @@ class Dense(InMemory):
     def row_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
         """Loss of each row."""
         out = np.zeros(self.shape[0])
-        empty = np.empty((0, self._u.shape[1]), self.dtype)
         for part, Y in self._reconstructions(W, Ht):
-            u, v = self._u[part], empty if self._v is None else self._v[part]
-
-            def task(
-                a: int,
-                b: int,
-                u: np.ndarray = u,
-                v: np.ndarray = v,
-                Y: np.ndarray = Y,
-                start: int = part.start,
-            ) -> None:
-                sums = out[start + a : start + b] if not self._transposed else out[:0]
-                kernels.dense_divergence(u[a:b], v[a:b], Y[a:b], beta, shift, sums)
-
-            over_rows(task, len(Y))
+            sums = out[:0] if self._transposed else out[part]
+            over_rows(partial(self._divergence_rows, part, Y, sums, beta, shift), len(Y))
             if self._transposed:
                 out += Y.sum(axis=0, dtype=float)
         return out
+
+    def _held(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
+        """u and v of some rows of memory; without weights v is empty."""
+        return self._u[part], self._u[:0] if self._v is None else self._v[part]
+
+    def _divergence_rows(
+        self, part: slice, Y: np.ndarray, sums: np.ndarray, beta: float, shift: float, a: int, b: int
+    ) -> None:
+        u, v = self._held(part)
+        kernels.dense_divergence(u[a:b], v[a:b], Y[a:b], beta, shift, sums[a:b])
+
+    def _ratio_rows(
+        self, part: slice, Y: np.ndarray, P: np.ndarray, beta: float, shift: float, a: int, b: int
+    ) -> None:
+        u, v = self._held(part)
+        kernels.dense_ratios(u[a:b], v[a:b], Y[a:b], P[a:b], beta, shift)
 
     def ratio_sums(
         self, A: np.ndarray, B: np.ndarray, beta: float, shift: float
@@ -124,17 +128,9 @@ class Dense(InMemory):
             return self.product(Bc), A @ (B.T @ Bc)
         flat_weights = self._v is None and beta == 1.0
         num, den = np.zeros_like(A), np.zeros_like(A)
-        empty = np.empty((0, self._u.shape[1]), self.dtype)
         for part, Y in self._reconstructions(A, B):
-            u, v = self._u[part], empty if self._v is None else self._v[part]
-            P = empty if flat_weights else np.empty_like(Y)
-
-            def task(
-                a: int, b: int, u: np.ndarray = u, v: np.ndarray = v, Y: np.ndarray = Y, P: np.ndarray = P
-            ) -> None:
-                kernels.dense_ratios(u[a:b], v[a:b], Y[a:b], P[a:b], beta, shift)
-
-            over_rows(task, len(Y))
+            P = Y[:0] if flat_weights else np.empty_like(Y)
+            over_rows(partial(self._ratio_rows, part, Y, P, beta, shift), len(Y))
             if self._transposed:
                 num += Y.T @ Bc[part]
                 if not flat_weights:

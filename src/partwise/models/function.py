@@ -63,7 +63,7 @@ def non_negative_factorization(
     if H is None:
         raise ValueError("update_H=False needs H, the components to hold.")
     data = model._given(X, reset=True, weights=weights, sample_weight=sample_weight)
-    k = np.shape(H)[0] if n_components in ("auto", None) else n_components
+    k = np.shape(H)[0] if n_components in ("auto", None) else int(n_components)
     H = check_start(H, (k, data.X.shape[1]), "NMF (input H)", data.X.dtype)
     problem = model._problem(data.X, update_H=False)
     model._pick(problem)

@@ -51,7 +51,7 @@ def check_nmf(model: Any) -> None:
     if model.max_time is not None:
         real("max_time", model.max_time)
     missing = model.missing_values
-    if missing is not None and not (isinstance(missing, Real) and (np.isnan(missing) or missing == 0)):
+    if missing is not None and not (isinstance(missing, Real) and (np.isnan(float(missing)) or missing == 0)):
         raise ValueError(f"missing_values must be nan, 0 or None; got {missing!r}.")
     for name in ("prior_W", "prior_H"):
         prior = getattr(model, name)

@@ -8,7 +8,7 @@ from typing import Any
 INK = "#22313f"
 FAINT = "#c9d1d9"
 SERIES = ("#1f6f8b", "#e07a5f", "#81a684", "#8d6a9f", "#d9a441", "#5c6b73")
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.spines.top": False,

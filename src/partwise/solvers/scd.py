@@ -1,4 +1,4 @@
-"""Cyclic coordinate descent on the entries of X: Kullback-Leibler, and Frobenius with missing data or weights.
+"""Coordinate descent on the entries of X: Kullback-Leibler, and Frobenius with missing data or weights.
 
 One coordinate a of a row with reconstruction y = δ + Σ_t a_t b_t has the loss f(a), convex. For the
 Kullback-Leibler loss
@@ -115,7 +115,7 @@ def descend(
     keep: float,
     still: float = 0.0,
 ) -> float:
-    """Up to `sweeps` rounds over the coordinates `order` of every row of A, in place; returns the violation."""
+    """Up to `sweeps` rounds over the coordinates `order` of each row of A, in place; returns the violation."""
     Bc = X.inner(B)
     k = A.shape[1]
     # What entries outside the held ones contribute, for all rows alike.
@@ -242,7 +242,7 @@ def descend_rows(
                         g += gram[t, q] * a[q]
                     h += gram[t, t] + quadratic[r]
                     g += slope + quadratic[r] * old
-                    new = quadratic_minimiser(h, h * old - g, log_weight, old)
+                    new = np.float64(quadratic_minimiser(h, h * old - g, log_weight, old))
                     if log_weight > 0.0:
                         g -= log_weight / old
                 if s == 0:
