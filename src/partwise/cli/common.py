@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,9 +37,9 @@ def say(text: str) -> None:
 def emit(summary: dict[str, Any], as_json: bool, lines: list[str]) -> None:
     """The outcome on stdout: JSON for a program, or lines for a person."""
     if as_json:
-        from partwise.io.write import _plain
+        from partwise.io.write import json_text
 
-        print(json.dumps(_plain(summary, "summary"), ensure_ascii=False))
+        print(json_text(summary))
     else:
         print("\n".join(lines))
 

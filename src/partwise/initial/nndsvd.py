@@ -94,7 +94,7 @@ def truncated_svd(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Randomized range finder with power iterations (Halko, Martinsson & Tropp 2011), by products alone.
 
-    With row weights r, the decomposition of √r X, and U = X V / S for the unweighted rows.
+    With row weights r, the decomposition of √r X, and U divided by √r; rows of weight 0 get X V / S.
     """
     n, m = X.shape
     size = min(rank + n_oversample, n, m)
@@ -106,7 +106,11 @@ def truncated_svd(
     small = data.transposed_times(Q.astype(X.dtype)).astype(float)
     V, S, Qt = np.linalg.svd(small, full_matrices=False)
     V, S = V[:, :rank], S[:rank]
-    if data.root is None:
-        return Q @ Qt.T[:, :rank], S, V.T
-    U = data.plain_times(V.astype(X.dtype)).astype(float)
-    return U / np.where(1e-12 * S[0] < S, S, np.inf), S, V.T
+    U = Q @ Qt.T[:, :rank]
+    if data.root is not None:
+        idle = data.root[:, 0] == 0
+        U = U / np.where(idle, 1.0, data.root[:, 0])[:, None]
+        if idle.any():
+            projected = data.plain_times(V.astype(X.dtype)).astype(float)
+            U[idle] = projected[idle] / np.maximum(S, 1e-12 * S[0])
+    return U, S, V.T

@@ -54,8 +54,12 @@ def write_csv(
 
 def write_json(path: str | os.PathLike[str], obj: Any) -> None:
     """Write ``obj`` as indented JSON; numpy values become plain ones, NaN and infinities become null."""
-    text = json.dumps(_plain(obj, "the value"), indent=2, ensure_ascii=False, allow_nan=False)
-    write_bytes_atomic(path, text.encode("utf-8", "backslashreplace") + b"\n")
+    write_bytes_atomic(path, json_text(obj, indent=2).encode("utf-8", "backslashreplace") + b"\n")
+
+
+def json_text(obj: Any, indent: int | None = None) -> str:
+    """``obj`` as JSON text; numpy values become plain ones, NaN and infinities become null."""
+    return json.dumps(_plain(obj, "the value"), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def _check(

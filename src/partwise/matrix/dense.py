@@ -104,7 +104,7 @@ class Dense(InMemory):
         return out
 
     def _held(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
-        """u and v of some rows of memory; without weights v is empty."""
+        """U and v of some rows of memory; without weights v is empty."""
         return self._u[part], self._u[:0] if self._v is None else self._v[part]
 
     def _divergence_rows(

@@ -1,0 +1,264 @@
+"""What a user of NMF is promised."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+import partwise
+from partwise import NMF, non_negative_factorization
+from partwise.core import Interrupted
+from partwise.datasets import load_digits, make_low_rank
+from partwise.priors import Gamma
+
+LOSSES = ["frobenius", "kullback-leibler", "itakura-saito", 1.5, 0.5, 3.0]
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_low_rank(60, 40, 4, noise="poisson", random_state=0).data + 0.05
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_transform_agrees_with_fit_transform(X, loss):
+    model = NMF(4, beta_loss=loss)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        W = model.fit_transform(X)
+    assert np.abs(model.transform(X) - W).max() <= 1e-3 * W.max()
+    assert np.allclose(model.transform(X[:7]), W[:7], rtol=1e-2, atol=1e-3 * W.max())
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sparse_and_dense_give_the_same_answer(loss):
+    A = make_low_rank(40, 30, 3, density=0.5, random_state=1).data
+    A = A + 0.01 if loss == "itakura-saito" else A
+    dense = NMF(3, beta_loss=loss, max_iter=30, tol=0).fit(A)
+    for form in (sp.csr_matrix, sp.csc_matrix, sp.csr_array):
+        sparse = NMF(3, beta_loss=loss, max_iter=30, tol=0).fit(form(A))
+        assert np.allclose(sparse.components_, dense.components_, atol=1e-7)
+
+
+def test_missing_entries_of_a_planted_matrix_are_recovered():
+    planted = make_low_rank(80, 60, 5, missing=0.3, random_state=3)
+    model = NMF(5, tol=1e-6, max_iter=2000)
+    filled = model.inverse_transform(model.fit_transform(planted.data))
+    hidden = np.isnan(planted.data)
+    error = np.linalg.norm((filled - planted.clean)[hidden]) / np.linalg.norm(planted.clean[hidden])
+    assert error < 1e-3
+
+
+def test_what_is_missing_is_not_looked_at(X):
+    hidden = np.random.default_rng(0).random(X.shape) < 0.2
+    by_nan = NMF(4, max_iter=20, tol=0).fit(np.where(hidden, np.nan, X))
+    by_weight = NMF(4, max_iter=20, tol=0).fit(np.where(hidden, 1e6, X), weights=(~hidden).astype(float))
+    rows, columns = np.nonzero(~hidden)
+    stored = sp.csr_array((X[~hidden], (rows, columns)), shape=X.shape)
+    by_storage = NMF(4, max_iter=20, tol=0, missing_values=0).fit(stored)
+    by_zero = NMF(4, max_iter=20, tol=0, missing_values=0).fit(np.where(hidden, 0, X))
+    for other in (by_weight, by_storage, by_zero):
+        assert np.allclose(other.components_, by_nan.components_, rtol=1e-6, atol=1e-12)
+
+
+def test_nan_stored_in_sparse_data_is_missing_and_unstored_is_zero():
+    A = make_low_rank(30, 20, 3, density=0.4, random_state=2).data
+    S = sp.csr_array(A)
+    S.data[::7] = np.nan
+    dense = A.copy()
+    dense[np.isnan(S.toarray())] = np.nan
+    for loss in ("frobenius", "kullback-leibler"):
+        a = NMF(3, beta_loss=loss, max_iter=20, tol=0).fit(S)
+        b = NMF(3, beta_loss=loss, max_iter=20, tol=0).fit(dense)
+        assert np.allclose(a.components_, b.components_, rtol=1e-6, atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler", 1.5])
+def test_a_row_of_weight_two_is_a_row_twice(X, loss):
+    r = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
+    repeated = np.repeat(X, r.astype(int), axis=0)
+    options = {"beta_loss": loss, "alpha_W": 0.01, "l1_ratio": 0.5, "max_iter": 40, "tol": 0}
+    weighted = NMF(4, **options).fit(X, sample_weight=r)
+    twice = NMF(4, **options).fit(repeated)
+    assert np.allclose(weighted.components_, twice.components_, rtol=1e-6, atol=1e-10)
+    assert weighted.objective_ == pytest.approx(twice.objective_, rel=1e-9)
+
+
+def test_fixed_components_stay_and_the_rest_is_learned():
+    planted = make_low_rank(80, 30, 3, random_state=4)
+    known = planted.H[:2]
+    model = NMF(3, fixed_components=known, tol=1e-9, max_iter=3000).fit(planted.data)
+    assert np.array_equal(model.components_[:2], known)
+    found, truth = model.components_[2], planted.H[2]
+    assert found @ truth / np.linalg.norm(found) / np.linalg.norm(truth) > 0.95
+
+
+def test_restarts_keep_the_best(X):
+    options = {"init": "random", "random_state": 0, "tol": 1e-6, "max_iter": 2000}
+    objectives = [NMF(6, n_init=n, **options).fit(X).objective_ for n in (1, 2, 5)]
+    assert objectives == sorted(objectives, reverse=True)
+    assert objectives[-1] < objectives[0]
+
+
+def test_same_seed_same_bits(X):
+    for options in ({}, {"init": "random"}, {"shuffle": True}, {"beta_loss": 1, "init": "nndsvdar"}):
+        a, b = (NMF(4, random_state=5, max_iter=30, **options).fit(X) for _ in range(2))
+        assert np.array_equal(a.components_, b.components_)
+    a, b = (NMF(4, init="random", max_iter=30).fit(X) for _ in range(2))
+    assert np.array_equal(a.components_, b.components_), "no seed given: still the same answer"
+
+
+def test_history_convergence_and_the_warning(X):
+    model = NMF(4, tol=1e-5, max_iter=5000).fit(X)
+    assert model.converged_
+    assert len(model.history_["objective"]) == model.n_iter_ + 1
+    assert np.all(np.diff(model.history_["objective"]) <= 1e-9 * model.history_["objective"][0])
+    with pytest.warns(ConvergenceWarning, match=r"reached. Increase it.*raise max_iter, for instance to 15"):
+        short = NMF(4, max_iter=3).fit(X)
+    assert not short.converged_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NMF(4, max_iter=3, tol=0).fit(X)
+
+
+def test_time_limit_and_callbacks(X):
+    seen = []
+    model = NMF(4, max_time=0.0, callbacks=[lambda info, state: seen.append(info.objective)]).fit(X)
+    assert model.n_iter_ == 1
+    assert seen == list(model.history_["objective"])
+
+
+def test_ctrl_c_leaves_a_fitted_model(X):
+    def press(info, state):
+        if info.iteration == 3:
+            raise KeyboardInterrupt
+
+    model = NMF(4, callbacks=[press])
+    with pytest.warns(Interrupted, match="after 3 iterations"):
+        W = model.fit_transform(X)
+    assert W.shape == (60, 4)
+    assert model.n_iter_ == 3
+    assert not model.converged_
+    assert model.transform(X).shape == W.shape
+
+
+def test_convention_of_order_and_scale(X):
+    model = NMF(4)
+    W = model.fit_transform(X)
+    assert np.allclose(model.components_.sum(axis=1), 1)
+    share = W.sum(axis=0) * model.components_.sum(axis=1)
+    assert np.all(np.diff(share) <= 1e-3 * share[0])
+    kl = NMF(4, beta_loss="kullback-leibler", tol=1e-9, max_iter=3000)
+    assert np.allclose(kl.fit_transform(X).sum(axis=1), X.sum(axis=1), rtol=1e-2)
+
+
+def test_custom_start_keeps_its_place(X):
+    rng = np.random.default_rng(0)
+    W, H = rng.random((60, 4)), rng.random((4, 40))
+    model = NMF(4, init="custom", max_iter=1, tol=0)
+    got = model.fit_transform(X, W=W, H=H)
+    again = NMF(4, init="custom", max_iter=2, tol=0).fit(X, W=W, H=H)
+    onward = NMF(4, init="custom", max_iter=1, tol=0).fit(X, W=got, H=model.components_)
+    assert np.allclose(onward.components_, again.components_)
+
+
+def test_score_is_minus_loss_per_observed_entry(X):
+    model = NMF(4).fit(X)
+    W = model.transform(X)
+    assert model.score(X) == pytest.approx(-0.5 * np.mean((X - W @ model.components_) ** 2), rel=1e-6)
+    holes = X.copy()
+    holes[::3, ::2] = np.nan
+    W = model.transform(holes)
+    seen = ~np.isnan(holes)
+    expected = -0.5 * np.mean((X - W @ model.components_)[seen] ** 2)
+    assert model.score(holes) == pytest.approx(expected, rel=1e-6)
+
+
+def test_priors_shape_the_factors(X):
+    plain = NMF(4, beta_loss="kullback-leibler", max_iter=300)
+    W0 = plain.fit_transform(X)
+    pulled = NMF(4, beta_loss="kullback-leibler", prior_W=Gamma(50.0, 50.0), prior_H=Gamma(1.0, 1.0), max_iter=300)
+    W1 = pulled.fit_transform(X)
+    assert W1.std() / W1.mean() < W0.std() / W0.mean()
+    sparse = NMF(4, prior_W=Gamma(0.1, 1.0), prior_H=Gamma(0.1, 1.0), max_iter=300)
+    W2 = sparse.fit_transform(X)
+    assert (W2 == 0).mean() > (W0 == 0).mean()
+    assert np.isfinite(W2).all()
+
+
+def test_frames_and_annotated_data_keep_their_names():
+    pd = pytest.importorskip("pandas")
+    anndata = pytest.importorskip("anndata")
+    A = make_low_rank(12, 6, 2, random_state=0).data
+    frame = pd.DataFrame(A, columns=[f"gene{j}" for j in range(6)], index=[f"cell{i}" for i in range(12)])
+    model = NMF(2).set_output(transform="pandas")
+    out = model.fit_transform(frame)
+    assert list(out.index) == list(frame.index)
+    assert list(out.columns) == ["nmf0", "nmf1"]
+    assert list(model.feature_names_in_) == list(frame.columns)
+    annotated = anndata.AnnData(sp.csr_matrix(A))
+    annotated.obs_names, annotated.var_names = frame.index, frame.columns
+    other = NMF(2).set_output(transform="pandas")
+    out = other.fit_transform(annotated)
+    assert list(out.index) == list(frame.index)
+    assert list(other.feature_names_in_) == list(frame.columns)
+    assert list(other.transform(annotated).index) == list(frame.index)
+    with pytest.raises(ValueError, match=r"variable 0 is 'gene5' and was 'gene0'"):
+        other.transform(annotated[:, ::-1])
+
+
+def test_saved_models_transform_identically(X, tmp_path):
+    model = NMF(4, beta_loss=1, prior_W=Gamma(2.0, 1.0), alpha_H=0.01, missing_values=np.nan).fit(X)
+    path = partwise.save(model, tmp_path / "model.partwise")
+    loaded = partwise.load(path)
+    assert np.array_equal(loaded.transform(X), model.transform(X))
+    assert loaded.get_params()["prior_W"] == Gamma(2.0, 1.0)
+    assert loaded.history_["objective"].tolist() == model.history_["objective"].tolist()
+
+
+def test_zero_rows_and_columns_are_fine():
+    A = make_low_rank(20, 15, 3, random_state=1).data
+    A[3], A[:, 5] = 0, 0
+    for loss in ("frobenius", "kullback-leibler", 1.5):
+        model = NMF(3, beta_loss=loss)
+        W = model.fit_transform(A)
+        assert np.allclose(W[3], 0, atol=1e-8)
+        assert np.isfinite(model.components_).all()
+        assert np.allclose(model.components_[:, 5], 0, atol=1e-8)
+
+
+def test_sparse_data_are_never_made_dense():
+    n, m = 20_000, 10_000
+    S = sp.random_array((n, m), density=0.01, format="csr", rng=np.random.default_rng(0), dtype=np.float64)
+    own = S.data.nbytes + S.indices.nbytes + S.indptr.nbytes
+    for loss in ("frobenius", "kullback-leibler"):
+        NMF(5, beta_loss=loss, max_iter=1).set_params(tol=0.0).fit(S[:100])
+        tracemalloc.start()
+        NMF(10, beta_loss=loss, max_iter=3, tol=0).fit(S)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        factors = (n + m) * 10 * 8
+        assert peak <= 3 * own + 12 * factors
+
+
+def test_digits_reach_what_scikit_learn_reaches():
+    from sklearn.decomposition import NMF as Theirs
+
+    A = load_digits().data
+    ours = NMF(10).fit(A)
+    theirs = Theirs(10).fit(A)
+    assert ours.reconstruction_err_ <= 1.01 * theirs.reconstruction_err_
+
+
+def test_function_and_estimator_agree(X):
+    W, H, n_iter = non_negative_factorization(X, n_components=4, random_state=0)
+    model = NMF(4, random_state=0)
+    assert np.array_equal(model.fit_transform(X), W)
+    assert np.array_equal(model.components_, H)
+    assert model.n_iter_ == n_iter
+    held, same, none = non_negative_factorization(X, H=H, update_H=False)
+    assert np.array_equal(held, model.transform(X))
+    assert same is H or np.array_equal(same, H)
+    assert none == 0
