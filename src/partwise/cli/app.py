@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
+from typing import NoReturn
 
-import click
 import typer
 
 from partwise._version import __version__
@@ -46,16 +46,25 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input ends with one sentence on stderr and exit code 2."""
     try:
         code = app(args=arguments, standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        print("Stopped.", file=sys.stderr)
-        sys.exit(130)
+    except KeyboardInterrupt:
+        _stopped()
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         print(f"partwise: {_sentence(error)}", file=sys.stderr)
         sys.exit(2)
+    except Exception as error:
+        # Usage errors know how to show themselves. They are told by that, since typer may carry a click of its own.
+        if type(error).__name__ == "Abort":
+            _stopped()
+        if not (hasattr(error, "show") and hasattr(error, "exit_code")):
+            raise
+        error.show()
+        sys.exit(error.exit_code)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _stopped() -> NoReturn:
+    print("Stopped.", file=sys.stderr)
+    sys.exit(130)
 
 
 def _sentence(error: BaseException) -> str:

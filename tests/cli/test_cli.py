@@ -1,0 +1,219 @@
+"""The command line as a person or a program meets it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import partwise
+from partwise.cli import main
+from partwise.core import callbacks
+from partwise.datasets import make_low_rank
+from partwise.io import read, write_csv
+
+
+@pytest.fixture
+def table(tmp_path):
+    planted = make_low_rank(30, 8, 3, random_state=0)
+    path = tmp_path / "data.csv"
+    write_csv(path, planted.data, [f"s{i}" for i in range(30)], [f"f{j}" for j in range(8)], corner="id")
+    return path, planted.data
+
+
+def call(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(a) for a in arguments])
+    return stop.value.code
+
+
+def test_fit_writes_factors_model_and_summary(table, tmp_path, capsys):
+    path, X = table
+    out = tmp_path / "out"
+    assert call("fit", path, "-k", 3, "-o", out, "--max-iter", 2000) == 0
+    shown = capsys.readouterr()
+    assert "Results in" in shown.out
+    W, H = read(out / "W.csv"), read(out / "H.csv")
+    assert W.row_names[:2] == ["s0", "s1"]
+    assert W.column_names == ["nmf0", "nmf1", "nmf2"]
+    assert H.column_names == [f"f{j}" for j in range(8)]
+    assert np.linalg.norm(W.data @ H.data - X) < 0.05 * np.linalg.norm(X)
+    model = partwise.load(out / "model.partwise")
+    assert np.array_equal(model.components_, H.data)
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["n_components"] == 3
+    assert len(summary["top_features"]) == 3
+
+
+def test_json_goes_to_stdout_and_progress_to_stderr(table, tmp_path, capsys):
+    assert call("fit", table[0], "-k", 2, "-o", tmp_path / "o", "--json", "--loss", "kl", "--seed", 3) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["beta_loss"] == "kullback-leibler"
+    assert summary["solver"] == "scd"
+
+
+def test_transform_matches_python(table, tmp_path, capsys):
+    path, X = table
+    call("fit", path, "-k", 3, "-o", tmp_path / "o", "-q")
+    capsys.readouterr()
+    model = tmp_path / "o" / "model.partwise"
+    assert call("transform", model, path, "-o", tmp_path / "W2.csv") == 0
+    expected = partwise.load(model)
+    del expected.feature_names_in_
+    assert np.array_equal(read(tmp_path / "W2.csv").data, expected.transform(X))
+    capsys.readouterr()
+    assert call("transform", model, path) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "row,nmf0,nmf1,nmf2"
+
+
+def test_info_tells_what_is_inside(table, tmp_path, capsys):
+    call("fit", table[0], "-k", 2, "-o", tmp_path / "o", "--alpha-w", 0.01, "-q")
+    capsys.readouterr()
+    assert call("info", tmp_path / "o" / "model.partwise") == 0
+    shown = capsys.readouterr().out
+    assert "NMF with 2 parts over 8 features" in shown
+    assert "alpha_W=0.01" in shown
+    call("info", tmp_path / "o" / "model.partwise", "--json")
+    assert json.loads(capsys.readouterr().out)["parameters"]["alpha_W"] == 0.01
+
+
+@pytest.mark.parametrize("form", ["npy", "npz", "sparse npz", "mtx", "tsv"])
+def test_every_format_gives_the_same_model(table, tmp_path, form, capsys):
+    path, X = table
+    other = tmp_path / ("other." + form.split()[-1])
+    if form == "npy":
+        np.save(other, X)
+    elif form == "npz":
+        np.savez(other, X=X)
+    elif form == "sparse npz":
+        sp.save_npz(other, sp.csr_matrix(X))
+    elif form == "mtx":
+        scipy.io.mmwrite(other, sp.coo_matrix(X))
+    else:
+        write_csv(other, X)
+    for source, folder in ((path, "a"), (other, "b")):
+        assert call("fit", source, "-k", 3, "-o", tmp_path / folder, "-q") == 0
+    a, b = (read(tmp_path / f / "H.csv").data for f in "ab")
+    assert np.allclose(a, b, rtol=1e-5, atol=1e-9)
+
+
+def test_missing_cells(tmp_path, capsys):
+    (tmp_path / "holes.csv").write_text("a,b,c\n1,2,3\n2,,6\n3,6,NA\n4,8,12\n")
+    assert call("fit", tmp_path / "holes.csv", "-k", 1, "-o", tmp_path / "o", "-q", "--tol", "1e-10") == 0
+    W, H = read(tmp_path / "o" / "W.csv").data, read(tmp_path / "o" / "H.csv").data
+    assert np.allclose((W @ H)[1, 1], 4, rtol=1e-3)
+    assert call("fit", tmp_path / "holes.csv", "-k", 1, "-o", tmp_path / "o", "--missing", "none", "-q") == 2
+    assert "contains NaN: X[1, 1]" in capsys.readouterr().err
+
+
+def text(name, content):
+    def write(folder):
+        path = folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+BAD = {
+    "text column": (text("d.csv", "a,b,c\n1,Paris,2\n3,Rome,4\n"), "column 'b'"),
+    "ragged": (text("d.csv", "a,b\n1,2\n3\n4,5\n"), "row 3"),
+    "negative": (text("d.csv", "a,b\n1,2\n3,-4\n"), "X[1, 1] = -4"),
+    "zeros": (text("d.csv", "a,b\n0,0\n0,0\n"), "no observed entry above zero"),
+    "empty": (text("d.csv", ""), "empty"),
+    "not npy": (text("d.npy", "hello"), "d.npy"),
+    "not npz": (text("d.npz", "hello"), "d.npz"),
+    "not mtx": (text("d.mtx", "hello"), "d.mtx"),
+    "not parquet": (text("d.parquet", "hello"), "d.parquet"),
+    "not h5ad": (text("d.h5ad", "hello"), "d.h5ad"),
+    "unknown": (text("d.xlsx", "hello"), ".xlsx"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_end_with_one_sentence_and_code_2(case, tmp_path, capsys):
+    make, words = BAD[case]
+    assert call("fit", make(tmp_path), "-k", 2, "-o", tmp_path / "o", "-q") == 2
+    shown = capsys.readouterr()
+    assert words in shown.err
+    assert "Traceback" not in shown.err
+    assert len(shown.err.strip().splitlines()) == 1
+    assert shown.out == ""
+
+
+def test_bad_options_end_with_code_2(table, tmp_path, capsys):
+    path, _ = table
+    for more, words in (
+        (["--loss", "hinge"], "--loss must be a number or one of"),
+        (["--missing", "maybe"], "--missing must be nan, zero or none"),
+        (["--solver", "adam"], "solver must be one of"),
+        (["--tol", "-1"], "tol must be"),
+    ):
+        assert call("fit", path, "-k", 2, "-o", tmp_path / "o", "-q", *more) == 2
+        assert words in capsys.readouterr().err
+    assert call("fit", path, "-k", 99, "-o", tmp_path / "o", "-q") == 2
+    assert "exceeds both sides" in capsys.readouterr().err
+    assert call("fit", path, "-k", 2, "-o", path, "-q") == 2
+    assert "is a file" in capsys.readouterr().err
+    assert call("fit", tmp_path / "dta.csv", "-k", 2) == 2
+    assert "Did you mean data.csv?" in capsys.readouterr().err
+    assert call("fit", path) == 2
+    assert call("frobnicate") == 2
+
+
+def test_wrong_columns_in_transform(table, tmp_path, capsys):
+    path, X = table
+    call("fit", path, "-k", 2, "-o", tmp_path / "o", "-q")
+    model = tmp_path / "o" / "model.partwise"
+    write_csv(tmp_path / "swapped.csv", X[:, ::-1], None, [f"f{j}" for j in range(7, -1, -1)])
+    assert call("transform", model, tmp_path / "swapped.csv") == 2
+    assert "column 1 is 'f7', expected 'f0'" in capsys.readouterr().err
+    np.save(tmp_path / "narrow.npy", X[:, :5])
+    assert call("transform", model, tmp_path / "narrow.npy") == 2
+    assert "X has 5 features" in capsys.readouterr().err
+    assert call("transform", path, path) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_ctrl_c_leaves_the_best_factors_on_disk(table, tmp_path, monkeypatch, capsys):
+    def press(self, info, state):
+        if info.iteration == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(callbacks.Progress, "__call__", press)
+    assert call("fit", table[0], "-k", 3, "-o", tmp_path / "o", "--tol", 0, "--max-iter", 10_000) == 130
+    assert "Interrupted after 3 iterations" in capsys.readouterr().err
+    assert partwise.load(tmp_path / "o" / "model.partwise").n_iter_ == 3
+    assert read(tmp_path / "o" / "W.csv").shape == (30, 3)
+
+
+def test_help_needs_no_numerical_library():
+    code = "import sys; from partwise.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+    code += "print(sorted(m for m in ('numpy', 'scipy', 'sklearn', 'numba') if m in sys.modules))"
+    begin = time.perf_counter()
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "[]"
+    assert time.perf_counter() - begin < 30, "something is very slow"
+
+
+def test_demo_says_where_the_results_are(tmp_path, capsys):
+    assert call("demo", "-o", tmp_path / "demo") == 0
+    shown = capsys.readouterr().out
+    assert f"Results are in {tmp_path / 'demo'}" in shown
+    assert {"parts.png", "W.csv", "H.csv", "model.partwise", "summary.json"} <= set(os.listdir(tmp_path / "demo"))
+
+
+def test_map_experiment_runs_on_the_bundled_digits(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("PARTWISE_DATA", raising=False)
+    monkeypatch.setenv("PARTWISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("partwise.reproduce.map.SHAPES", (1.0, 2.0))
+    assert call("reproduce", "map", "-k", 4, "--iterations", 15, "-o", tmp_path / "m", "--json") == 0
+    summary = json.loads(capsys.readouterr().out)
+    for trace in summary["log_posterior"].values():
+        assert np.all(np.diff(trace) >= 0)
+    assert (tmp_path / "m" / "map.png").stat().st_size > 10_000
