@@ -205,7 +205,9 @@ def test_demo_says_where_the_results_are(tmp_path, capsys):
     assert call("demo", "-o", tmp_path / "demo") == 0
     shown = capsys.readouterr().out
     assert f"Results are in {tmp_path / 'demo'}" in shown
-    assert {"parts.png", "W.csv", "H.csv", "model.partwise", "summary.json"} <= set(os.listdir(tmp_path / "demo"))
+    assert {"parts.png", "W.csv", "H.csv", "model.partwise", "summary.json"} <= set(
+        os.listdir(tmp_path / "demo")
+    )
 
 
 def test_map_experiment_runs_on_the_bundled_digits(tmp_path, monkeypatch, capsys):

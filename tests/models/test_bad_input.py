@@ -19,7 +19,10 @@ def changed(row, column, value):
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        (changed(2, 1, -3), r"Negative values in data passed to NMF: X\[2, 1\] = -3\. Entries must be nonnegative"),
+        (
+            changed(2, 1, -3),
+            r"Negative values in data passed to NMF: X\[2, 1\] = -3\. Entries must be nonnegative",
+        ),
         (changed(1, 2, np.inf), r"contains infinity: X\[1, 2\] = inf\. Replace"),
         (sp.csr_array(changed(2, 1, -3)), r"X\[2, 1\] = -3"),
         (sp.csc_array(changed(3, 0, -3)), r"X\[3, 0\] = -3"),

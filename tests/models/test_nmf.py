@@ -179,7 +179,9 @@ def test_score_is_minus_loss_per_observed_entry(X):
 def test_priors_shape_the_factors(X):
     plain = NMF(4, beta_loss="kullback-leibler", max_iter=300)
     W0 = plain.fit_transform(X)
-    pulled = NMF(4, beta_loss="kullback-leibler", prior_W=Gamma(50.0, 50.0), prior_H=Gamma(1.0, 1.0), max_iter=300)
+    pulled = NMF(
+        4, beta_loss="kullback-leibler", prior_W=Gamma(50.0, 50.0), prior_H=Gamma(1.0, 1.0), max_iter=300
+    )
     W1 = pulled.fit_transform(X)
     assert W1.std() / W1.mean() < W0.std() / W0.mean()
     sparse = NMF(4, prior_W=Gamma(0.1, 1.0), prior_H=Gamma(0.1, 1.0), max_iter=300)

@@ -18,7 +18,8 @@ def map_(
         "partwise-map-results"
     ),
     components: Annotated[int, typer.Option("-k", "--components", help="Number of parts.")] = 25,
-    iterations: Annotated[int, typer.Option(help="Iterations of the log-posterior trace.")] = 200,
+    iterations: Annotated[int, typer.Option(help="Most iterations of each run.")] = 100,
+    hidden: Annotated[float, typer.Option(help="Share of the pixels held out.")] = 0.8,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
@@ -28,21 +29,23 @@ def map_(
     """
     from partwise.reproduce.map import reproduce_map
 
-    summary = reproduce_map(make_folder(output), components, iterations, seed)
+    summary = reproduce_map(make_folder(output), components, iterations, seed, hidden)
     emit(summary, as_json, summary["lines"])
 
 
-@app.command("ratings")
-def ratings(
+@app.command("missing")
+def missing(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
-        "partwise-ratings-results"
+        "partwise-missing-results"
     ),
-    components: Annotated[int, typer.Option("-k", "--components", help="Number of parts.")] = 10,
-    seed: Annotated[int, typer.Option(help="Seed of the split.")] = 0,
+    components: Annotated[
+        int, typer.Option("-k", "--components", help="Number of parts of the ratings.")
+    ] = 10,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
-    """Missing data: MovieLens 100k, 10 % of the ratings held out, penalty chosen on validation ratings."""
-    from partwise.reproduce.ratings import reproduce_ratings
+    """Missing data: planted matrices, and MovieLens 100k with a tenth of the ratings held out."""
+    from partwise.reproduce.missing import reproduce_missing
 
-    summary = reproduce_ratings(make_folder(output), components, seed)
+    summary = reproduce_missing(make_folder(output), components, seed)
     emit(summary, as_json, summary["lines"])
