@@ -7,11 +7,18 @@ survives ``fork``, and cannot change an answer: rows are independent, so the spl
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+#: Into how many ranges rows are split, if there are enough.
+_RANGES = 16
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -66,12 +73,60 @@ def _executor(size: int) -> ThreadPoolExecutor:
 
 def _forget_pool() -> None:
     """Run in a forked child: its copy of the pool has no threads and its lock may be held by nobody."""
-    global _pool, _pool_size, _lock
+    global _pool, _pool_size, _lock, _blas_lock, _blas_users
     _pool, _pool_size, _lock = None, 0, threading.Lock()
+    _blas_lock, _blas_users = threading.Lock(), 0
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
+
+
+_blas_lock = threading.Lock()
+_blas_users = 0
+_blas_limits: Any = None
+
+
+@contextmanager
+def own_threads() -> Iterator[None]:
+    """Inside the block BLAS runs on the caller's thread alone, and products are split over our pool instead.
+
+    Two pools that spin on the same cores slow each other down. The limit is a setting of the whole process, so
+    whoever enters first makes it and whoever leaves last undoes it.
+    """
+    global _blas_users, _blas_limits
+    if get_threads() == 1:
+        yield
+        return
+    with _blas_lock:
+        if _blas_users == 0:
+            _blas_limits = _controller().limit(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                _blas_limits.restore_original_limits()
+                _blas_limits = None
+
+
+@functools.cache
+def _controller() -> Any:
+    """Finding the loaded libraries takes a while; they are found once."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def matmul(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A @ B, split over our pool where BLAS has been limited to one thread."""
+    if _blas_users == 0 or A.shape[0] * A.shape[1] * B.shape[1] < 1 << 20:
+        return A @ B
+    out = np.empty((A.shape[0], B.shape[1]), np.result_type(A, B))
+    over_rows(lambda a, b: np.matmul(A[a:b], B, out=out[a:b]), A.shape[0], grain=32)  # type: ignore[arg-type]
+    return out
 
 
 def over_rows(task: Callable[[int, int], None], n_rows: int, grain: int = 64) -> None:
@@ -88,13 +143,15 @@ def over_rows(task: Callable[[int, int], None], n_rows: int, grain: int = 64) ->
     """
     if n_rows <= 0:
         return
-    threads = min(get_threads(), max(1, n_rows // max(1, grain)))
-    if threads == 1:
-        task(0, n_rows)
-        return
-    # More ranges than threads, since sparse rows differ in length.
-    size = max(grain, -(-n_rows // (4 * threads)))
+    # Ranges do not depend on the number of threads, so neither does any rounding inside them; there are more
+    # of them than threads, since sparse rows differ in length.
+    size = grain * max(1, -(-n_rows // (_RANGES * grain)))
     starts = iter(range(0, n_rows, size))
+    threads = min(get_threads(), -(-n_rows // size))
+    if threads == 1:
+        for start in starts:
+            task(start, min(start + size, n_rows))
+        return
 
     def work() -> None:
         while True:

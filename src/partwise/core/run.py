@@ -14,6 +14,7 @@ from partwise.core.callbacks import Callback
 from partwise.core.problem import Problem
 from partwise.core.state import Info, State
 from partwise.core.stopping import Stopping
+from partwise.parallel import own_threads
 
 
 class Solver(Protocol):
@@ -67,6 +68,20 @@ def run(
     A state that comes from a file goes on where it was: `max_iter` counts all of its steps. On Ctrl-C the
     factors as they stand are returned; steps lower the objective, so they are the best so far.
     """
+    with own_threads():
+        return _loop(problem, solver, state, stopping, max_iter, max_time, callbacks, rng)
+
+
+def _loop(
+    problem: Problem,
+    solver: Solver,
+    state: State,
+    stopping: Stopping,
+    max_iter: int,
+    max_time: float | None,
+    callbacks: Sequence[Callback],
+    rng: np.random.Generator | None,
+) -> Result:
     rng = np.random.default_rng(0) if rng is None else rng
     begin = perf_counter()
     reason = "max_iter"
@@ -93,6 +108,6 @@ def run(
         warnings.warn(
             f"Interrupted after {state.iteration} iterations; the factors reached so far are kept.",
             Interrupted,
-            stacklevel=2,
+            stacklevel=3,
         )
     return Result(state, reason)

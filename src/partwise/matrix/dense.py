@@ -9,7 +9,7 @@ import numpy as np
 
 from partwise.matrix import kernels
 from partwise.matrix.base import InMemory, RowSlab
-from partwise.parallel import over_rows
+from partwise.parallel import matmul, over_rows
 
 #: Entries of one temporary block of reconstructions: about 2 MB in double precision, to stay in cache.
 BLOCK_ENTRIES = 1 << 18
@@ -74,7 +74,7 @@ class Dense(InMemory):
 
     def product(self, B: np.ndarray) -> np.ndarray:
         """(ω X) · B, by BLAS."""
-        return self._u.T @ B if self._transposed else self._u @ B
+        return matmul(self._u.T if self._transposed else self._u, B)
 
     def weight_product(self, B: np.ndarray) -> np.ndarray:
         """ω · B."""

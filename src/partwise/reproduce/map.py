@@ -1,10 +1,9 @@
 """Seed 003: MAP estimation for NMF with Gamma priors, on faces.
 
 Three things are shown. The log-posterior under the updates (5-6), W first and then H: it never falls. The held-out
-Poisson log-likelihood against the strength of the prior: most pixels are hidden (where
-data are plenty no prior matters much), and the prior's mean is
-kept while its shape grows (shape 1 is exponential, large shapes pull every entry to the mean, below 1 they
-push entries to zero). And the parts, without a prior and under the best one.
+Poisson log-likelihood against the strength of the prior: most pixels are hidden (where data are plenty no prior
+matters much), and the prior's mean is kept while its shape grows (shape 1 is exponential, large shapes pull every
+entry to the mean, below 1 they push entries to zero). And the parts, without a prior and under the best one.
 """
 
 from __future__ import annotations

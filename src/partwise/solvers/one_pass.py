@@ -17,11 +17,16 @@ Update = Callable[[np.ndarray, tuple[np.ndarray, np.ndarray], Terms, np.ndarray]
 
 
 def one_pass(
-    problem: Problem, state: State, gather: Gather, update: Update
+    problem: Problem,
+    state: State,
+    gather: Gather,
+    update: Update,
+    push: Callable[[slice, np.ndarray], None] | None = None,
 ) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
     """Update each block's rows of W, collect what H needs of them, then update H.
 
-    Returns the violation met, and the sums that were last used: H's, or W's where H is held.
+    `push`, if given, moves each block's rows of W on before H is told of them. Returns the violation met, and the
+    sums that were last used: H's, or W's where H is held.
     """
     k = state.W.shape[1]
     everything = np.arange(k)
@@ -31,6 +36,8 @@ def one_pass(
         A = state.W[rows]
         sums = gather(block, A, state.Ht)
         violation += update(A, sums, problem.prior_W.slice(rows), everything)
+        if push is not None:
+            push(rows, A)
         if problem.update_H:
             sums = gather(block.T, state.Ht, A)
             if total is not None:

@@ -15,7 +15,7 @@ REGISTRY: dict[str, Callable[[bool], AlternatingSolver]] = {
     "hals": lambda shuffle: Hals(shuffle=shuffle),
     "scd": lambda shuffle: CoordinateDescent(shuffle=shuffle),
     "mu": lambda shuffle: MultiplicativeUpdate(),
-    "cd": lambda shuffle: Hals(inner_sweeps=1, shuffle=shuffle, like_sklearn=True),
+    "cd": lambda shuffle: Hals(inner_sweeps=1, extrapolate=False, shuffle=shuffle, like_sklearn=True),
 }
 
 #: Fastest first; the last one takes everything.
