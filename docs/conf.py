@@ -32,6 +32,7 @@ default_role = "py:obj"
 autosummary_generate = False
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 88
 napoleon_google_docstring = False
 napoleon_use_rtype = False

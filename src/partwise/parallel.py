@@ -95,9 +95,6 @@ def own_threads() -> Iterator[None]:
     whoever enters first makes it and whoever leaves last undoes it.
     """
     global _blas_users, _blas_limits
-    if get_threads() == 1:
-        yield
-        return
     with _blas_lock:
         if _blas_users == 0:
             _blas_limits = _controller().limit(limits=1, user_api="blas")

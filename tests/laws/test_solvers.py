@@ -14,6 +14,13 @@ from partwise.priors import NO_TERMS, ElasticNet, Gamma
 from partwise.solvers import REGISTRY, make_solver, pick_solver
 
 SOLVERS = sorted(REGISTRY)
+#: Solvers with the losses they say they can do; that they refuse the others is tested at the end.
+ABLE = [
+    (name, beta)
+    for name in SOLVERS
+    for beta in BETAS
+    if make_solver(name).lacks(Problem(Dense.of(np.ones((2, 2))), BetaDivergence(beta))) is None
+]
 
 
 def problem_of(matrix, beta, prior_W=NO_TERMS, prior_H=NO_TERMS, **more):
@@ -34,15 +41,12 @@ def never_rises(objective, slack=1e-10):
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("beta", BETAS)
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("name", "beta"), ABLE)
 def test_objective_never_rises(name, beta, prior):
     X = data(13, 9, 5, zeros=0.0 if beta <= 0 else 0.4)
     W, Ht = factors(13, 9, 3, 7)
     solver = make_solver(name)
     problem = problem_of(Dense.of(X), beta, PRIORS[prior], PRIORS[prior])
-    if solver.lacks(problem):
-        pytest.skip(solver.lacks(problem))
     objective, state = trace(problem, solver, W, Ht, 60)
     assert never_rises(objective)
     assert objective[-1] == pytest.approx(problem.objective(state.W, state.Ht), rel=1e-9)
@@ -73,8 +77,7 @@ def test_objective_never_rises_on_any_shape(name, n, m, k, seed, beta, prior, ze
         assert np.isfinite(state.Ht).all()
 
 
-@pytest.mark.parametrize("beta", BETAS)
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("name", "beta"), ABLE)
 def test_every_matrix_gives_the_same_run(name, beta):
     X = data(11, 8, 2, zeros=0.0 if beta <= 0 else 0.5)
     r = np.random.default_rng(0).integers(0, 3, 11).astype(float)
@@ -85,16 +88,13 @@ def test_every_matrix_gives_the_same_run(name, beta):
         solver = make_solver(name)
         if solver.lacks(problem) is None and not (beta <= 0 and ("csr" in label or label == "csc")):
             results[label] = trace(problem, solver, W, Ht, 8)[0]
-    if not results:
-        assert name != "mu"
-        return
+    assert len(results) > 2
     first = next(iter(results.values()))
     for label, objective in results.items():
         assert np.allclose(objective, first, rtol=1e-8), label
 
 
-@pytest.mark.parametrize("beta", BETAS)
-@pytest.mark.parametrize("name", ["scd", "mu"])
+@pytest.mark.parametrize(("name", "beta"), [pair for pair in ABLE if pair[0] in ("scd", "mu")])
 def test_weighted_data_descend_and_agree(name, beta):
     rng = np.random.default_rng(1)
     X = data(12, 10, 2, zeros=0.0 if beta <= 0 else 0.3)
@@ -171,16 +171,13 @@ def test_rows_match_a_general_optimiser_for_kl(name, prior):
     assert problem.objective(W, Ht) == pytest.approx(best.fun, rel=1e-5 if name == "mu" else 1e-7)
 
 
-@pytest.mark.parametrize("beta", [2.0, 1.0, 0.5])
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("name", "beta"), ABLE)
 def test_h_step_is_the_w_step_of_the_transposed_problem(name, beta):
-    X = data(9, 7, 8)
+    X = data(9, 7, 8, zeros=0.0 if beta <= 0 else 0.4)
     W, Ht = factors(9, 7, 3, 9)
     solver = make_solver(name)
     prior_W, prior_H = ElasticNet(0.1, 0.2).terms(), Gamma(1.5, 0.3).terms()
     problem = problem_of(Dense.of(X), beta, prior_W, prior_H)
-    if solver.lacks(problem):
-        pytest.skip(solver.lacks(problem))
     _, whole = trace(problem, solver, W, Ht, 1)
     # The same step, H-update done as the first half-step (the W-step) of the problem Xᵀ ≈ Hᵀ Wᵀ.
     flipped = problem_of(Dense.of(X.T), beta, prior_H, update_H=False)
@@ -243,15 +240,12 @@ def test_held_components_stay(name):
     assert never_rises(objective)
 
 
-@pytest.mark.parametrize("beta", [2.0, 1.0])
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("name", "beta"), [pair for pair in ABLE if pair[1] in (1.0, 2.0)])
 def test_float32_follows_float64(name, beta):
     X = data(30, 20, 4)
     W, Ht = factors(30, 20, 4, 5)
     solver = make_solver(name)
     problem = problem_of(Dense.of(X), beta)
-    if solver.lacks(problem):
-        pytest.skip(solver.lacks(problem))
     exact, _ = trace(problem, solver, W, Ht, 30)
     problem32 = problem_of(Dense.of(X.astype(np.float32)), beta)
     single, state = trace(problem32, solver, W, Ht, 30)

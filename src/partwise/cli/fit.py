@@ -49,8 +49,6 @@ def fit(
 
     Ctrl-C stops early: the best factors so far are written.
     """
-    from sklearn.exceptions import ConvergenceWarning
-
     from partwise import NMF
     from partwise.core import Interrupted
     from partwise.io import read
@@ -86,17 +84,15 @@ def fit(
         raise ValueError(f"{data}: {error}") from error
     interrupted = any(issubclass(w.category, Interrupted) for w in said)
     for w in said:
-        if issubclass(w.category, ConvergenceWarning | Interrupted):
-            say(f"Note: {w.message}")
+        say(f"Note: {w.message}")
     model.set_params(verbose=0)
-    summary = write_results(folder, table, model, W)
-    summary["seconds"] = perf_counter() - begin
-    summary["interrupted"] = interrupted
+    outcome = {"seconds": perf_counter() - begin, "interrupted": interrupted}
+    summary = write_results(folder, table, model, W, outcome)
     emit(summary, as_json, describe(summary))
     return 130 if interrupted else 0
 
 
-def write_results(folder: Path, table: Any, model: Any, W: Any) -> dict[str, Any]:
+def write_results(folder: Path, table: Any, model: Any, W: Any, outcome: dict[str, Any]) -> dict[str, Any]:
     """Write the four files; what `summary.json` says is returned."""
     from partwise import save
     from partwise.io import write_csv, write_json
@@ -126,6 +122,7 @@ def write_results(folder: Path, table: Any, model: Any, W: Any) -> dict[str, Any
         "reconstruction_err": model.reconstruction_err_,
         "top_features": top_features(model, columns),
         "history": model.history_,
+        **outcome,
         "files": files,
     }
     write_json(files["summary.json"], summary)

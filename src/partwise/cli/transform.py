@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from partwise.cli.common import emit, names_or_numbers, say
+from partwise.cli.common import emit, names_or_numbers
 
 
 def transform(
@@ -56,8 +56,6 @@ def transform(
     write_csv(output, W, rows, parts, corner="row")
     summary = {"model": str(model), "data": str(data), "n_samples": len(W), "output": str(output)}
     emit(summary, as_json, [f"W ({W.shape[0]} × {W.shape[1]}) is in {output}"])
-    if not as_json:
-        say("")
 
 
 def _print_csv(W, rows: list[str], parts: list[str]) -> None:  # type: ignore[no-untyped-def]

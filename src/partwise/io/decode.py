@@ -159,5 +159,5 @@ class Decoder:
 
     def _damaged(self, reason: str) -> ModelFileError:
         return ModelFileError(
-            f"{self._source} is not a valid model file: {reason}. Save the model again with partwise.io.save."
+            f"{self._source} is not a valid model file: {reason}. Save the model again with partwise.save."
         )

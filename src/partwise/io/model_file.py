@@ -114,7 +114,7 @@ def _find(file: Path, source: str) -> Path:
     longer = file.with_name(file.name + SUFFIX) if file.name else file
     if not file.suffix and longer.exists():
         return longer
-    raise ModelFileError(f"{source}: no such file. Check the path; partwise.io.save names files {SUFFIX}.")
+    raise ModelFileError(f"{source}: no such file. Check the path; partwise.save names files {SUFFIX}.")
 
 
 def _load(archive: zipfile.ZipFile, source: str) -> Any:
@@ -182,7 +182,7 @@ def _manifest(archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], sou
     if info is None:
         raise ModelFileError(
             f"{source} is a zip file but not a partwise model: it has no {_MANIFEST}. "
-            "Give a file that partwise.io.save wrote."
+            "Give a file that partwise.save wrote."
         )
     if info.file_size > _MAX_MANIFEST:
         raise ModelFileError(
@@ -222,7 +222,7 @@ def _unreadable(file: Path, source: str, error: Exception) -> str:
         reason = str(error) or type(error).__name__
         return f"{source} is damaged or cut short ({reason}). Copy it again, or save the model again."
     return (
-        f"{source} is not a partwise model file. Give a file that partwise.io.save wrote; "
+        f"{source} is not a partwise model file. Give a file that partwise.save wrote; "
         "pickle and joblib files are not loaded."
     )
 

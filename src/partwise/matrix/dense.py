@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -82,42 +82,39 @@ class Dense(InMemory):
             return np.broadcast_to(B.sum(axis=0), (self.shape[0], B.shape[1])).copy()
         return self._v.T @ B if self._transposed else self._v @ B
 
-    def _reconstructions(self, A: np.ndarray, B: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """A Bᵀ in the order of memory, block after block; each block overwrites the one before."""
-        outer, inner = (B, A) if self._transposed else (A, B)
-        n, m = self._u.shape
-        height = max(1, min(n, BLOCK_ENTRIES // max(1, m)))
-        buffer = np.empty((height, m), self.dtype)
-        inner_t = np.ascontiguousarray(inner.T)
-        for start in range(0, n, height):
-            stop = min(start + height, n)
-            yield slice(start, stop), np.matmul(outer[start:stop], inner_t, out=buffer[: stop - start])
+    def _over_parts(self, task: Callable[[slice], None]) -> None:
+        """Call `task` for parts of the rows, each small enough for its reconstruction to stay in cache."""
+        n, m = self.shape
+        height = max(1, BLOCK_ENTRIES // max(1, m))
+
+        def range_task(start: int, stop: int) -> None:
+            for first in range(start, stop, height):
+                task(slice(first, min(first + height, stop)))
+
+        over_rows(range_task, n, grain=16)
+
+    def _reconstruct(self, A: np.ndarray, B: np.ndarray, part: slice) -> tuple[np.ndarray, ...]:
+        """Rows `part` of A Bᵀ, with u and v beside them, as they lie in memory; without weights v is empty."""
+        if self._transposed:
+            where: Any = (slice(None), part)
+            Y = B @ A[part].T
+        else:
+            where = part
+            Y = A[part] @ B.T
+        return Y, self._u[where], self._u[:0] if self._v is None else self._v[where]
 
     def row_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
         """Loss of each row."""
-        out = np.zeros(self.shape[0])
-        for part, Y in self._reconstructions(W, Ht):
-            sums = out[:0] if self._transposed else out[part]
-            over_rows(partial(self._divergence_rows, part, Y, sums, beta, shift), len(Y))
-            if self._transposed:
-                out += Y.sum(axis=0, dtype=float)
+        out = np.empty(self.shape[0])
+
+        def task(part: slice) -> None:
+            Y, u, v = self._reconstruct(W, Ht, part)
+            sums = np.zeros(Y.shape[0])
+            kernels.dense_divergence(u, v, Y, beta, shift, sums)
+            out[part] = Y.sum(axis=0, dtype=float) if self._transposed else sums
+
+        self._over_parts(task)
         return out
-
-    def _held(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
-        """U and v of some rows of memory; without weights v is empty."""
-        return self._u[part], self._u[:0] if self._v is None else self._v[part]
-
-    def _divergence_rows(
-        self, part: slice, Y: np.ndarray, sums: np.ndarray, beta: float, shift: float, a: int, b: int
-    ) -> None:
-        u, v = self._held(part)
-        kernels.dense_divergence(u[a:b], v[a:b], Y[a:b], beta, shift, sums[a:b])
-
-    def _ratio_rows(
-        self, part: slice, Y: np.ndarray, P: np.ndarray, beta: float, shift: float, a: int, b: int
-    ) -> None:
-        u, v = self._held(part)
-        kernels.dense_ratios(u[a:b], v[a:b], Y[a:b], P[a:b], beta, shift)
 
     def ratio_sums(
         self, A: np.ndarray, B: np.ndarray, beta: float, shift: float
@@ -127,20 +124,19 @@ class Dense(InMemory):
         if beta == 2.0 and self._v is None:
             return self.product(Bc), A @ (B.T @ Bc)
         flat_weights = self._v is None and beta == 1.0
-        num, den = np.zeros_like(A), np.zeros_like(A)
-        for part, Y in self._reconstructions(A, B):
-            P = Y[:0] if flat_weights else np.empty_like(Y)
-            over_rows(partial(self._ratio_rows, part, Y, P, beta, shift), len(Y))
-            if self._transposed:
-                num += Y.T @ Bc[part]
-                if not flat_weights:
-                    den += P.T @ Bc[part]
-            else:
-                num[part] = Y @ Bc
-                if not flat_weights:
-                    den[part] = P @ Bc
+        num, den = np.empty_like(A), np.empty_like(A)
         if flat_weights:
             den[:] = Bc.sum(axis=0)
+
+        def task(part: slice) -> None:
+            Y, u, v = self._reconstruct(A, B, part)
+            P = Y[:0] if flat_weights else np.empty_like(Y)
+            kernels.dense_ratios(u, v, Y, P, beta, shift)
+            num[part] = (Y.T if self._transposed else Y) @ Bc
+            if not flat_weights:
+                den[part] = (P.T if self._transposed else P) @ Bc
+
+        self._over_parts(task)
         return num, den
 
     def slabs(self) -> Iterator[RowSlab]:

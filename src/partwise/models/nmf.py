@@ -54,8 +54,8 @@ class NMF(FactorModel):
     Parameters
     ----------
     n_components : int, "auto" or None, default="auto"
-        Number of components. "auto" takes it from W, H or `fixed_components` when given, else (like None) from
-        the number of features.
+        Number of components, fixed ones included. "auto" takes it from W or H when given, else (like None) it
+        is the number of features.
     init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"} or None, default=None
         Where to start; None is "nndsvda" if n_components ≤ min(n_samples, n_features), else "random".
     solver : {"auto", "hals", "scd", "mu", "cd"}, default="auto"
@@ -92,7 +92,7 @@ class NMF(FactorModel):
     max_time : float, optional
         Stop a run after so many seconds.
     callbacks : sequence of callables, optional
-        Each is called as ``callback(info, state)`` after every iteration.
+        Each is called as ``callback(info, state)`` at the start and after every iteration.
 
     Attributes
     ----------
@@ -450,7 +450,7 @@ class NMF(FactorModel):
     def _warn_unconverged(self, objective: list[float]) -> None:
         window = min(10, len(objective) - 1)
         fall = (objective[-1 - window] - objective[-1]) / window / max(abs(objective[-1]), 1e-300)
-        accept = f", or set tol={2 * fall:.1g} to accept this" if fall > self.tol else ""
+        accept = f", or set tol={2 * fall:.1g} to accept this" if self.tol < fall < 0.01 else ""
         warnings.warn(
             f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence. "
             f"The objective was still falling by {100 * fall:.2g} % per iteration: raise max_iter, for "
