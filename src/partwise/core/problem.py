@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -63,7 +64,21 @@ class Problem:
 
     def squared_norm(self) -> float:
         """Σ r ω x², which a Frobenius solver needs once."""
-        cache = self.__dict__
-        if "_squared_norm" not in cache:
-            object.__setattr__(self, "_squared_norm", self.X.squared_norm())
-        return float(cache["_squared_norm"])
+        return self._once("_squared_norm", self.X.squared_norm)
+
+    def entropy_terms(self) -> float:
+        """Σ r ω (x log x − x + δ): what of the Kullback-Leibler loss does not depend on the factors."""
+        return self._once("_entropy_terms", self._entropy_terms)
+
+    def _entropy_terms(self) -> float:
+        X = self.X
+        zero = np.zeros((X.shape[0], 1), X.dtype), np.zeros((X.shape[1], 1), X.dtype)
+        r = np.ones(X.shape[0]) if X.row_weight is None else X.row_weight
+        # d(x | 1) = x log x − x + 1.
+        return float(r @ (X.row_divergence(*zero, 1.0, 1.0) + (self.shift - 1.0) * X.row_observed()))
+
+    def _once(self, name: str, compute: Callable[[], float]) -> float:
+        """A number that depends on the data alone, found when first asked for."""
+        if name not in self.__dict__:
+            object.__setattr__(self, name, compute())
+        return float(self.__dict__[name])

@@ -2,8 +2,8 @@
 
 A step from the current point (W, H), with β in [0, 1]:
 
-1. H is pushed on along its last move: Ĥ = max(0, H + β (H − H₋)).
-2. W is updated with Ĥ held, then pushed on: W⁺ = max(0, W′ + β (W′ − W′₋)), W′ being the update itself.
+1. H is pushed on along its last move: Ĥ = max(c H, H + β (H − H₋)), with c = 0 unless zero is a pole.
+2. W is updated with Ĥ held, then pushed on: W⁺ = max(c W′, W′ + β (W′ − W′₋)), W′ being the update itself.
 3. H is updated with W⁺ held, from Ĥ: H⁺.
 4. The new point is (W⁺, H⁺). Its objective falls out of the sums that the H-update used.
 
@@ -13,16 +13,23 @@ which cannot raise it. So the objective of the points handed out never rises.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from partwise.core import Info, Problem, State
 from partwise.priors import Terms
+
+#: Moves a block of rows of W on, after their update and before H is told of them.
+Push = Callable[[slice, np.ndarray], None]
+#: (state, push) → (violation, objective): one iteration, in place.
+Attempt = Callable[[State, Push | None], tuple[float, float]]
 
 
 @dataclass
 class Momentum:
-    """β and its cap, and the points before; kept in the state's `extra` between steps.
+    """β, its cap, and the last β that worked.
 
     The schedule is that of Ang & Gillis: β starts at 0.5 and grows by 1 % a step up to the cap, which itself
     grows by half a percent up to 1; when the objective rises the cap becomes the last β that worked, and β is
@@ -49,11 +56,49 @@ class Momentum:
         return np.array([self.beta, self.cap, self.last])
 
 
-def pushed(A: np.ndarray, before: np.ndarray, beta: float, terms: Terms) -> np.ndarray:
-    """A + β (A − before), kept nonnegative, and well above zero where the prior has a pole there."""
+def pushed(A: np.ndarray, before: np.ndarray, beta: float, floor: float) -> np.ndarray:
+    """A + β (A − before), but no entry below `floor` times its value in A."""
     out = A - before
     out *= A.dtype.type(beta)
     out += A
-    if terms.log > 0:
-        return np.maximum(out, A.dtype.type(0.5) * A, out=out)
-    return np.maximum(out, A.dtype.type(0.0), out=out)
+    return np.maximum(out, A.dtype.type(floor) * A, out=out)
+
+
+def lowest(problem: Problem, terms: Terms) -> float:
+    """How far down an entry may be pushed, as a share of its value.
+
+    To zero, unless zero is a pole: of the prior, or of the loss, where an entry pushed to zero leaves
+    data unexplained at an enormous price.
+    """
+    return 0.3 if terms.log > 0 or problem.loss.beta < 2.0 else 0.0
+
+
+def extrapolated_step(problem: Problem, state: State, attempt: Attempt, slack: float) -> tuple[State, Info]:
+    """One step as described above; rises of up to `slack` are taken for rounding."""
+    extra = state.extra or {}
+    momentum = Momentum(*extra.get("momentum", (0.5, 1.0, 0.5)))
+    W_last, Ht_last = extra.get("W"), extra.get("Ht", state.Ht)
+    floor_W, floor_H = lowest(problem, problem.prior_W), lowest(problem, problem.prior_H)
+    trial = State(state.W.copy(), pushed(state.Ht, Ht_last, momentum.beta, floor_H))
+    W_plain = np.empty_like(state.W)
+
+    def push(rows: slice, A: np.ndarray) -> None:
+        W_plain[rows] = A
+        # The very first move goes from an arbitrary start and says nothing of where to go on.
+        if W_last is not None:
+            A[:] = pushed(W_plain[rows], W_last[rows], momentum.beta, floor_W)
+
+    violation, objective = attempt(trial, push)
+    before = state.Ht
+    if objective <= state.objective + slack:
+        momentum.worked()
+        state.W, state.Ht = trial.W, trial.Ht
+    else:
+        momentum.failed()
+        before = state.Ht.copy()
+        violation, objective = attempt(state, None)
+        W_plain[:] = state.W
+    state.objective = objective
+    state.extra = {"momentum": momentum.array(), "W": W_plain, "Ht": before}
+    state.iteration += 1
+    return state, Info(state.iteration, state.objective, violation)

@@ -17,7 +17,7 @@ from partwise.matrix import InMemory
 from partwise.parallel import own_threads
 from partwise.priors import Terms
 from partwise.solvers.base import AlternatingSolver, balanced_start
-from partwise.solvers.extrapolation import Momentum, pushed
+from partwise.solvers.extrapolation import Push, extrapolated_step
 from partwise.solvers.one_pass import Update, one_pass
 from partwise.solvers.sweep import inner_product, sweep
 
@@ -60,39 +60,15 @@ class Hals(AlternatingSolver):
 
     def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
         """W, then H; pushed on where that lowers the objective."""
-        if not (self.extrapolate and problem.update_H):
-            return self._plain(problem, state, rng)
-        extra = state.extra or {}
-        momentum = Momentum(*extra.get("momentum", (0.5, 1.0, 0.5)))
-        W_last, Ht_last = extra.get("W", state.W), extra.get("Ht", state.Ht)
-        trial = State(state.W.copy(), pushed(state.Ht, Ht_last, momentum.beta, problem.prior_H))
-        W_plain = np.empty_like(state.W)
 
-        def push(rows: slice, A: np.ndarray) -> None:
-            W_plain[rows] = A
-            A[:] = pushed(W_plain[rows], W_last[rows], momentum.beta, problem.prior_W)
+        def attempt(at: State, push: Push | None) -> tuple[float, float]:
+            violation, sums = one_pass(problem, at, gram_sums, self._update(rng), push)
+            return violation, _objective(problem, at, sums)
 
-        violation, sums = one_pass(problem, trial, gram_sums, self._update(rng), push)
-        objective = _objective(problem, trial, sums)
-        before = state.Ht
-        if objective <= state.objective + rounding(problem):
-            momentum.worked()
-            state.W, state.Ht = trial.W, trial.Ht
-            state.objective = objective
-        else:
-            momentum.failed()
-            before = state.Ht.copy()
-            violation, sums = one_pass(problem, state, gram_sums, self._update(rng))
-            state.objective = _objective(problem, state, sums)
-            W_plain[:] = state.W
-        state.extra = {"momentum": momentum.array(), "W": W_plain, "Ht": before}
+        if self.extrapolate and problem.update_H:
+            return extrapolated_step(problem, state, attempt, rounding(problem))
+        violation, state.objective = attempt(state, None)
         state.iteration += 1
-        return state, Info(state.iteration, state.objective, violation)
-
-    def _plain(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
-        violation, sums = one_pass(problem, state, gram_sums, self._update(rng))
-        state.iteration += 1
-        state.objective = _objective(problem, state, sums)
         return state, Info(state.iteration, state.objective, violation)
 
     def _update(self, rng: np.random.Generator) -> Update:

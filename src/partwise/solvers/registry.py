@@ -38,7 +38,7 @@ def pick_solver(name: str, problem: Problem, shuffle: bool = False) -> Alternati
         return best_solver(problem, shuffle)
     solver = make_solver(name, shuffle)
     if name == "cd" and problem.X.weighted:
-        solver = CoordinateDescent(inner_sweeps=1, shuffle=shuffle, like_sklearn=True)
+        solver = CoordinateDescent(inner_sweeps=1, extrapolate=False, shuffle=shuffle, like_sklearn=True)
     solver.check(problem)
     return solver
 
