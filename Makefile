@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 
-.PHONY: demo test lint types docs wheel sklearn-tests clean help
+.PHONY: demo test bench lint types docs wheel sklearn-tests clean help
 
 help:
 	@echo "make demo           learn the parts of handwritten digits; pictures and tables land in partwise-demo/"
 	@echo "make test           the whole test suite, doctests included"
 	@echo "make lint types     ruff, import-linter, mypy"
 	@echo "make sklearn-tests  scikit-learn's own NMF tests, run against partwise.NMF"
+	@echo "make bench          the race against other libraries (long; see partwise bench --help)"
 	@echo "make docs           the documentation, as HTML in docs/_build/html"
 	@echo "make wheel          build the wheel into dist/"
 
@@ -44,6 +45,9 @@ types: $(READY_DEV)
 docs: $(READY_DEV)
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
+
+bench: $(READY)
+	$(BIN)/partwise bench
 
 sklearn-tests: $(READY_DEV)
 	$(BIN)/python tests/sklearn_suite/run.py

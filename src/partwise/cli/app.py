@@ -8,7 +8,7 @@ from typing import NoReturn
 import typer
 
 from partwise._version import __version__
-from partwise.cli import demo, fit, info, reproduce, transform
+from partwise.cli import bench, demo, fit, info, reproduce, transform
 
 app = typer.Typer(
     name="partwise",
@@ -39,6 +39,7 @@ app.command("fit")(fit.fit)
 app.command("transform")(transform.transform)
 app.command("info")(info.info)
 app.command("demo")(demo.demo)
+app.command("bench")(bench.bench)
 app.add_typer(reproduce.app, name="reproduce")
 
 

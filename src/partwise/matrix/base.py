@@ -146,8 +146,11 @@ class InMemory(Matrix):
         """
 
     @abstractmethod
-    def slabs(self) -> Iterator[RowSlab]:
-        """The rows in packed slabs, inner weights multiplied in; for solvers that work row by row."""
+    def packed(self, start: int, stop: int) -> Iterator[RowSlab]:
+        """Rows `start … stop` in slabs of moderate size, inner weights multiplied in.
+
+        For solvers that work row by row; may be called from several threads.
+        """
 
     def inner(self, B: np.ndarray) -> np.ndarray:
         """B with its rows multiplied by the inner weights."""

@@ -139,16 +139,16 @@ class Dense(InMemory):
         self._over_parts(task)
         return num, den
 
-    def slabs(self) -> Iterator[RowSlab]:
-        """Contiguous slabs of rows; columns of row-major memory are copied out a few at a time."""
-        n, m = self.shape
-        height = max(1, min(n, BLOCK_ENTRIES // max(1, m)))
-        for start in range(0, n, height):
-            stop = min(start + height, n)
-            u = self._rows(self._u, start, stop)
-            v = np.empty(0, self.dtype) if self._v is None else self._rows(self._v, start, stop).ravel()
-            indptr = np.arange(stop - start + 1, dtype=np.int64) * m
-            yield RowSlab(start, stop, indptr, np.empty(0, np.int32), u.ravel(), v)
+    def packed(self, start: int, stop: int) -> Iterator[RowSlab]:
+        """Contiguous rows; columns of row-major memory are copied out a few at a time."""
+        m = self.shape[1]
+        height = max(1, BLOCK_ENTRIES // max(1, m))
+        for first in range(start, stop, height):
+            last = min(first + height, stop)
+            u = self._rows(self._u, first, last)
+            v = np.empty(0, self.dtype) if self._v is None else self._rows(self._v, first, last).ravel()
+            indptr = np.arange(last - first + 1, dtype=np.int64) * m
+            yield RowSlab(first, last, indptr, np.empty(0, np.int32), u.ravel(), v)
 
     def _rows(self, array: np.ndarray, start: int, stop: int) -> np.ndarray:
         rows = np.ascontiguousarray(array[:, start:stop].T) if self._transposed else array[start:stop]

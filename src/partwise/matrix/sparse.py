@@ -194,15 +194,16 @@ class Sparse(InMemory):
         )
         return num, den
 
-    def slabs(self) -> Iterator[RowSlab]:
-        """The whole as one slab."""
-        u, v = self._u, self._v
+    def packed(self, start: int, stop: int) -> Iterator[RowSlab]:
+        """The rows as one slab; the data are not copied unless they are weighted."""
+        part = slice(int(self._indptr[start]), int(self._indptr[stop]))
+        indices, u = self._indices[part], self._u[part]
+        v = None if self._v is None else self._v[part]
         if v is None and self.background == 0.0:
             v = np.ones_like(u)
         if self.inner_weight is not None:
-            scale = self.inner_weight.astype(self.dtype)[self._indices]
+            scale = self.inner_weight.astype(self.dtype)[indices]
             u = u * scale
             v = None if v is None else v * scale
-        yield RowSlab(
-            0, self.shape[0], self._indptr, self._indices, u, np.empty(0, self.dtype) if v is None else v
-        )
+        indptr = self._indptr[start : stop + 1].astype(np.int64) - part.start
+        yield RowSlab(start, stop, indptr, indices, u, np.empty(0, self.dtype) if v is None else v)

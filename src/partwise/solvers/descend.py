@@ -50,37 +50,43 @@ def descend_rows(
     still: float,
     violation: np.ndarray,
     loss: np.ndarray,
+    ratio: np.ndarray,
+    bits: np.ndarray,
     offset: int,
-    first_row: int,
-    last_row: int,
 ) -> None:
-    """Rows of a slab. A sparse row first copies the columns of B that it meets next to each other."""
-    k, m = Bt.shape
-    dense = indices.shape[0] == 0 and indptr[indptr.shape[0] - 1] > 0
-    longest = m
-    if not dense:
-        longest = 0
-        for i in range(first_row, last_row):
-            longest = max(longest, indptr[i + 1] - indptr[i])
-    y = np.empty(longest, Bt.dtype)
-    met = np.empty((0 if dense else k, longest), Bt.dtype)
-    fixed = np.empty(k)
+    """Rows of a slab. A sparse row first copies the columns of B that it meets next to each other.
+
+    `ratio` has room for the longest row and one more; `bits` is the same memory read as integers.
+    """
+    k = Bt.shape[0]
+    longest = ratio.shape[0] - 1
     weighted = v.shape[0] > 0
-    for i in range(first_row, last_row):
+    dense = indices.shape[0] == 0 and u.shape[0] > 0
+    # Entries with u = v = 0 weigh nothing beyond the background: where they are many, dense rows are thinned.
+    thin = dense and not weighted and share_of_zeros(u) > 0.4
+    y = np.empty(longest, Bt.dtype)
+    met = np.empty((0 if dense and not thin else k, longest), Bt.dtype)
+    held = np.empty(longest if thin else 0, indices.dtype)
+    kept = np.empty(longest if thin else 0, u.dtype)
+    fixed = np.empty(k)
+    for i in range(indptr.shape[0] - 1):
         start, stop = indptr[i], indptr[i + 1]
         p = stop - start
-        if dense:
+        ui = u[start:stop]
+        vi = v[start:stop] if weighted else v
+        if thin:
+            p = thinned(ui, held, kept)
+            ui = kept[:p]
+        if dense and not thin:
             b = Bt
         else:
+            where = held[:p] if thin else indices[start:stop]
             for t in range(k):
-                for e in range(p):
-                    met[t, e] = Bt[t, indices[start + e]]
+                gather(Bt[t], where, p, met[t])
             b = met
         r = offset + i
         a = A[r]
         reconstruct(a, b, shift, y, p)
-        ui = u[start:stop]
-        vi = v[start:stop] if weighted else v
         for t in range(k):
             fixed[t] = base[t] + (weigh(vi, b[t], p) if weighted and beta == 1.0 else 0.0)
         initial = 0.0
@@ -93,18 +99,22 @@ def descend_rows(
                 old = np.float64(a[t])
                 slope = linear[r] + (concave / (old + eps) if concave > 0.0 else 0.0)
                 if beta == 1.0:
-                    pull, h, rho = newton_sums(ui, b[t], y, p, b[owing], owed)
+                    pull, h = newton_sums(ui, b[t], y, p, b[owing], owed, ratio)
                     h += quadratic[r]
                     g = fixed[t] - pull + slope + quadratic[r] * old
                     if log_weight > 0.0:
                         g -= log_weight / old
                         h += log_weight / (old * old)
-                        rho = max(rho, 1.0 / old)
                     new = old
                     if g < 0.0:
                         if h > 0.0:
                             new = old - g / h
                     elif g > 0.0 and old > 0.0:
+                        # ρ is at most 1 / a; it is worth finding only where that would shorten the step much.
+                        rho = 1.0 / old
+                        if g > 0.02 * h * old and log_weight == 0.0:
+                            steepest(ui, bits, p)
+                            rho = min(rho, np.float64(ratio[p]))
                         new = max(old - g / (h + g * rho), 0.0)
                 else:
                     g, h = parabola(ui, vi, b[t], y, p, weighted, b[owing], owed)
@@ -131,12 +141,48 @@ def descend_rows(
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def reconstruct(a: np.ndarray, b: np.ndarray, shift: float, y: np.ndarray, p: int) -> None:
     """Into y, shift + Σ_t a_t b_t."""
+    k = a.shape[0]
     for e in range(p):
         y[e] = shift
-    for t in range(a.shape[0]):
-        if a[t] != 0.0:
-            for e in range(p):
-                y[e] += a[t] * b[t, e]
+    # Four components at a time, so that y is moved less.
+    t = 0
+    while t + 4 <= k:
+        a0, a1, a2, a3 = a[t], a[t + 1], a[t + 2], a[t + 3]
+        b0, b1, b2, b3 = b[t], b[t + 1], b[t + 2], b[t + 3]
+        for e in range(p):
+            y[e] += (a0 * b0[e] + a1 * b1[e]) + (a2 * b2[e] + a3 * b3[e])
+        t += 4
+    while t < k:
+        for e in range(p):
+            y[e] += a[t] * b[t, e]
+        t += 1
+
+
+@njit(cache=True, nogil=True)
+def gather(b: np.ndarray, where: np.ndarray, p: int, out: np.ndarray) -> None:
+    """The entries of b at p places; read as unsigned, which spares a test for negative ones."""
+    for e in range(p):
+        out[e] = b[np.uint64(where[e])]
+
+
+@njit(cache=True, nogil=True)
+def share_of_zeros(u: np.ndarray) -> float:
+    """How many of the entries are zero."""
+    count = 0
+    for e in range(u.shape[0]):
+        count += u[e] == 0.0
+    return count / u.shape[0]
+
+
+@njit(cache=True, nogil=True)
+def thinned(u: np.ndarray, held: np.ndarray, kept: np.ndarray) -> int:
+    """Put the positive entries and their places next to each other; returns how many there are."""
+    p = 0
+    for e in range(u.shape[0]):
+        held[p] = e
+        kept[p] = u[e]
+        p += u[e] > 0.0
+    return p
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
@@ -148,30 +194,37 @@ def weigh(v: np.ndarray, b: np.ndarray, p: int) -> float:
     return np.float64(total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def newton_sums(
-    u: np.ndarray, b: np.ndarray, y: np.ndarray, p: int, other: np.ndarray, owed: float
-) -> tuple[float, float, float]:
-    """Σ u b / y, Σ u (b / y)² and max b / y where u > 0, in one pass; y first gets what it is owed."""
-    zero = b.dtype.type(0.0)
-    pull, curve, rho = zero, zero, zero
-    if owed != 0.0:
-        d = y.dtype.type(owed)
-        for e in range(p):
-            y[e] += d * other[e]
-            q = b[e] / y[e]
-            s = u[e] * q
-            pull += s
-            curve += s * q
-            rho = max(rho, q if u[e] > zero else zero)
-    else:
-        for e in range(p):
-            q = b[e] / y[e]
-            s = u[e] * q
-            pull += s
-            curve += s * q
-            rho = max(rho, q if u[e] > zero else zero)
-    return np.float64(pull), np.float64(curve), np.float64(rho)
+    u: np.ndarray, b: np.ndarray, y: np.ndarray, p: int, other: np.ndarray, owed: float, ratio: np.ndarray
+) -> tuple[float, float]:
+    """Σ u b / y and Σ u (b / y)² in one pass; y first gets what it is owed, and b / y is left in `ratio`."""
+    pull = b.dtype.type(0.0)
+    curve = b.dtype.type(0.0)
+    d = y.dtype.type(owed)
+    for e in range(p):
+        z = y[e] + d * other[e]
+        y[e] = z
+        q = b[e] / z
+        ratio[e] = q
+        s = u[e] * q
+        pull += s
+        curve += s * q
+    return np.float64(pull), np.float64(curve)
+
+
+@njit(cache=True, nogil=True)
+def steepest(u: np.ndarray, bits: np.ndarray, p: int) -> None:
+    """Put the largest ratio whose u > 0 into the last place of `bits`, the ratios read as integers.
+
+    Nonnegative floating-point numbers are ordered like their bits, and the largest integer is found with vector
+    instructions where the largest float is not.
+    """
+    best = bits[p] * 0
+    for e in range(p):
+        bit = bits[e] if u[e] > 0.0 else best * 0
+        best = max(best, bit)
+    bits[p] = best
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)

@@ -6,7 +6,6 @@ The mathematics of one coordinate is in `partwise.solvers.descend`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -141,7 +140,9 @@ def descend(
     linear, quadratic = terms.rows(len(A))
     violation, loss = np.zeros(len(A)), np.zeros(len(A))
 
-    def task(slab: RowSlab, a: int, b: int) -> None:
+    def slab_task(slab: RowSlab) -> None:
+        longest = int(np.diff(slab.indptr).max(initial=0))
+        ratio = np.zeros(longest + 1, A.dtype)
         descend_rows(
             slab.indptr,
             slab.indices,
@@ -164,11 +165,14 @@ def descend(
             still,
             violation,
             loss,
+            ratio,
+            ratio.view(np.int32 if ratio.itemsize == 4 else np.int64),
             slab.start,
-            a,
-            b,
         )
 
-    for slab in X.slabs():
-        over_rows(partial(task, slab), slab.stop - slab.start, grain=8)
+    def task(a: int, b: int) -> None:
+        for slab in X.packed(a, b):
+            slab_task(slab)
+
+    over_rows(task, len(A), grain=8)
     return float(violation.sum()), loss

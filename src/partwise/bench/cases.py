@@ -1,0 +1,40 @@
+"""What is raced: data set, loss, rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the table."""
+
+    name: str
+    dataset: str
+    beta: float
+    n_components: int
+    bundled: bool = False
+
+
+CASES = (
+    Case("orl-frobenius", "orl", 2.0, 49),
+    Case("mnist-frobenius", "mnist", 2.0, 49),
+    Case("20news-tfidf-frobenius", "20news-tfidf", 2.0, 20),
+    Case("orl-kl", "orl", 1.0, 25),
+    Case("mnist-kl", "mnist10k", 1.0, 40),
+    Case("20news-counts-kl", "20news-counts", 1.0, 20),
+    Case("reuters-counts-kl", "reuters-counts", 1.0, 20),
+    Case("digits-frobenius", "digits", 2.0, 16, bundled=True),
+    Case("digits-kl", "digits", 1.0, 16, bundled=True),
+    Case("synthetic-frobenius", "synthetic", 2.0, 20, bundled=True),
+    Case("synthetic-kl", "synthetic", 1.0, 20, bundled=True),
+    Case("synthetic-sparse-kl", "synthetic-sparse", 1.0, 20, bundled=True),
+)
+
+
+def find_case(name: str) -> Case:
+    """A case by its name."""
+    for case in CASES:
+        if case.name == name:
+            return case
+    raise ValueError(f"no case is called '{name}'; there are {', '.join(c.name for c in CASES)}.")

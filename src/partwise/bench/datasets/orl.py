@@ -1,0 +1,12 @@
+"""ORL faces, pixels × images, as the records have them: 10304 × 400."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from partwise.datasets import fetch_orl
+
+
+def load() -> np.ndarray:
+    """Grey values, dense."""
+    return np.ascontiguousarray(fetch_orl(dtype=np.float32).data.T)

@@ -1,0 +1,156 @@
+"""The whole race: legs in processes of their own, one after the other; table, JSON, plot."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partwise.bench.cases import CASES, Case, find_case
+from partwise.bench.matching import own_gaps, peer_target, time_with_restarts
+from partwise.bench.solvers import SOLVERS
+
+OURS = "partwise"
+
+
+def run_bench(
+    folder: Path, names: Sequence[str], seeds: int, seconds: float, peers: Sequence[str]
+) -> dict[str, Any]:
+    """Race every case; returns what `bench.json` says."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    cases = [find_case(name) for name in names] if names else default_cases()
+    racers = [OURS, *(peers or (name for name in SOLVERS if name != OURS))]
+    legs = [(case, racer, seed) for case in cases for racer in racers for seed in range(seeds)]
+    results: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    with Progress(console=Console(file=sys.stderr)) as bar:
+        task = bar.add_task("race", total=len(legs))
+        for case, racer, seed in legs:
+            bar.update(task, description=f"{case.name} · {racer} · seed {seed}")
+            curves = results.setdefault(case.name, {}).setdefault(racer, [])
+            if not (curves and "skipped" in curves[-1]):
+                # We need less time than the peers; half of theirs shows where our runs end.
+                curves.append(one_leg(case, racer, seed, seconds / 2 if racer == OURS else seconds))
+            bar.advance(task)
+    summary = {
+        "machine": machine(),
+        "seeds": seeds,
+        "seconds": seconds,
+        "table": [row for case in cases for row in rows(case, results[case.name])],
+        "curves": results,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "bench.json").write_text(json.dumps(summary), encoding="utf-8")
+    draw(folder / "bench.png", results)
+    return summary
+
+
+def default_cases() -> list[Case]:
+    """All cases where the real data can be had, else those that need none."""
+    return [case for case in CASES if case.bundled or "PARTWISE_DATA" in os.environ]
+
+
+def one_leg(case: Case, racer: str, seed: int, seconds: float) -> dict[str, Any]:
+    """A racer's curve, or why there is none."""
+    command = [sys.executable, "-m", "partwise.bench.leg", case.name, racer, str(seed), str(seconds)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        return {"solver": racer, "skipped": f"failed: {last}"}
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def rows(case: Case, curves: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """One row of the table for each peer."""
+    ours = curves[OURS]
+    out = []
+    for peer, theirs in curves.items():
+        if peer == OURS:
+            continue
+        if "skipped" in theirs[0]:
+            out.append({"case": case.name, "peer": peer, "skipped": theirs[0]["skipped"]})
+            continue
+        ratios, pairs = [], []
+        for seed, curve in enumerate(theirs):
+            t_peer, target = peer_target(curve)
+            t_ours = time_with_restarts(ours, seed, target)
+            pairs.append((t_peer, t_ours))
+            ratios.append(np.nan if t_ours is None else t_peer / t_ours)
+        out.append(
+            {
+                "case": case.name,
+                "peer": peer,
+                "ratio": float(np.median(ratios)),
+                "ratios": ratios,
+                "times": pairs,
+                "peer_gaps": own_gaps(theirs[0]),
+                "our_gaps": own_gaps(ours[0]),
+                "peer_extra_bytes": theirs[0]["extra_bytes"],
+                "our_extra_bytes": ours[0]["extra_bytes"],
+            }
+        )
+    return out
+
+
+def machine() -> dict[str, Any]:
+    """What the race was run on."""
+    return {
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+    }
+
+
+def table_lines(summary: dict[str, Any]) -> list[str]:
+    """The table for a person."""
+    lines = [f"{'case':24s} {'peer':12s} {'t_peer':>8s} {'t_ours':>8s} {'ratio':>7s}  memory ours/peer"]
+    for row in summary["table"]:
+        if "skipped" in row:
+            lines.append(f"{row['case']:24s} {row['peer']:12s} left out: {row['skipped']}")
+            continue
+        t_peer, t_ours = row["times"][0]
+        mine = "never" if t_ours is None else f"{t_ours:.2f} s"
+        memory = f"{row['our_extra_bytes'] / 1e6:.0f}/{row['peer_extra_bytes'] / 1e6:.0f} MB"
+        lines.append(
+            f"{row['case']:24s} {row['peer']:12s} {t_peer:6.2f} s {mine:>8s} {row['ratio']:6.1f}×  {memory}"
+        )
+    lines.append(f"ratios are medians over {summary['seeds']} seed(s); times are those of the first")
+    return lines
+
+
+def draw(path: Path, results: dict[str, dict[str, list[dict[str, Any]]]]) -> None:
+    """Gap to the best objective seen against time, on logarithmic axes, a panel for each case."""
+    from partwise.plot import draw_curve, figure, save_figure
+
+    names = list(results)
+    columns = min(3, len(names))
+    grid = [names[i : i + columns] for i in range(0, len(names), columns)]
+    grid[-1] += ["."] * (columns - len(grid[-1]))
+    drawing, axes = figure(grid, size=(4.2 * columns, 3.4 * len(grid)))
+    for name, racers in results.items():
+        curves = {racer: runs[0] for racer, runs in racers.items() if "skipped" not in runs[0]}
+        best = min(min(curve["objective"]) for curve in curves.values())
+        first = max(curve["objective"][0] for curve in curves.values())
+        for colour, (racer, curve) in enumerate(curves.items()):
+            gap = np.maximum((np.array(curve["objective"][1:]) - best) / (first - best), 1e-6)
+            draw_curve(
+                axes[name],
+                curve["seconds"][1:],
+                gap,
+                label=racer,
+                colour=colour,
+                title=name,
+                xlabel="seconds",
+                ylabel="gap",
+                logx=True,
+                logy=True,
+            )
+    save_figure(drawing, path)

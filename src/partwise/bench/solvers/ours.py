@@ -1,0 +1,51 @@
+"""partwise, with the solver that "auto" picks."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partwise.bench.solvers.base import BaseRacer
+from partwise.core import Problem
+from partwise.losses import BetaDivergence
+from partwise.matrix import Dense, Sparse
+from partwise.parallel import own_threads
+from partwise.solvers import best_solver
+
+
+class Racer(BaseRacer):
+    """The loop of `partwise.core.run`, one step at a time."""
+
+    name: ClassVar[str] = "partwise"
+    fine: ClassVar[bool] = True
+
+    @classmethod
+    def why_not(cls, X: Any, beta: float) -> str | None:
+        """It always can."""
+        return None
+
+    def __init__(self, X: Any, W: np.ndarray, H: np.ndarray, beta: float) -> None:
+        self.matrix = Sparse.of(X) if hasattr(X, "tocsr") else Dense.of(X)
+        self.loss = BetaDivergence(beta)
+        self.start = W, np.ascontiguousarray(H.T)
+        self.state: Any = None
+        self.rng = np.random.default_rng(0)
+
+    def advance(self, iterations: int) -> None:
+        """The first leg also pays for what is found out about the data before the first step."""
+        with own_threads():
+            if self.state is None:
+                shift = self.loss.shift(self.matrix.mean(), self.matrix.dtype)
+                self.problem = Problem(self.matrix, self.loss, shift=shift)
+                self.solver = best_solver(self.problem)
+                self.state = self.solver.init(self.problem, *self.start)
+                self.state.objective = self.problem.objective(self.state.W, self.state.Ht)
+            for _ in range(iterations):
+                self.state, _ = self.solver.step(self.problem, self.state, self.rng)
+
+    def factors(self) -> tuple[np.ndarray, np.ndarray]:
+        """The current iterate."""
+        if self.state is None:
+            return self.start[0], self.start[1].T
+        return self.state.W, self.state.Ht.T

@@ -1,0 +1,38 @@
+"""torchnmf's multiplicative updates, dense."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any, ClassVar
+
+import numpy as np
+
+from partwise.bench.solvers.base import BaseRacer
+
+
+class Racer(BaseRacer):
+    """`torchnmf.nmf.NMF`; it writes Xᵀ's factors as H (n × k) and W (m × k)."""
+
+    name: ClassVar[str] = "torchnmf"
+
+    @classmethod
+    def why_not(cls, X: Any, beta: float) -> str | None:
+        """It must be installed; its sparse path is left out."""
+        if importlib.util.find_spec("torchnmf") is None:
+            return "not installed"
+        return "sparse data are not raced" if hasattr(X, "tocsr") else None
+
+    def __init__(self, X: Any, W: np.ndarray, H: np.ndarray, beta: float) -> None:
+        import torch
+        from torchnmf.nmf import NMF
+
+        self.X, self.beta = torch.from_numpy(X), beta
+        self.model = NMF(W=torch.from_numpy(np.ascontiguousarray(H.T)), H=torch.from_numpy(W.copy()))
+
+    def advance(self, iterations: int) -> None:
+        """Its own loop."""
+        self.model.fit(self.X, beta=self.beta, tol=0, max_iter=iterations)
+
+    def factors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Back to our orientation."""
+        return self.model.H.detach().numpy(), self.model.W.detach().numpy().T

@@ -1,0 +1,34 @@
+"""partwise bench: the race."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from partwise.cli.common import emit
+
+
+def bench(
+    cases: Annotated[
+        list[str] | None, typer.Argument(help="Cases; all that can be run if none is given.")
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-bench-results"
+    ),
+    seeds: Annotated[int, typer.Option(help="Starts for each case.")] = 5,
+    seconds: Annotated[float, typer.Option(help="How long each peer runs.")] = 60.0,
+    peer: Annotated[list[str] | None, typer.Option(help="Race only this peer; may be repeated.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON on stdout.")] = False,
+) -> None:
+    """Race against other libraries: when are we where they end up? Data from PARTWISE_DATA where set."""
+    from partwise.bench.run import run_bench, table_lines
+    from partwise.bench.solvers import SOLVERS
+
+    for name in peer or ():
+        if name not in SOLVERS:
+            raise ValueError(f"no racer is called '{name}'; there are {', '.join(SOLVERS)}.")
+    summary = run_bench(output, cases or (), seeds, seconds, peer or ())
+    lines = [*table_lines(summary), f"Results are in {output}/: bench.json, bench.png"]
+    emit({"machine": summary["machine"], "table": summary["table"]}, as_json, lines)

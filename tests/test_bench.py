@@ -1,0 +1,67 @@
+"""The race's own rules, on curves made by hand and on a short real run."""
+
+import json
+
+import pytest
+
+from partwise.bench.leg import race
+from partwise.bench.matching import peer_target, time_to, time_with_restarts
+from partwise.cli import main
+
+PEER = {"seconds": [0, 1, 2, 3, 4], "objective": [1001.0, 101.0, 3.0, 1.9, 1.0]}
+
+
+def test_target_is_where_the_peer_has_made_its_progress():
+    assert peer_target(PEER) == (3.0, 1.9)
+    assert peer_target(PEER, gap=0.2) == (1.0, 101.0)
+
+
+def test_time_to_a_target():
+    assert time_to(PEER, 50.0) == 2
+    assert time_to(PEER, 0.5) is None
+
+
+def test_a_run_that_ends_too_high_costs_its_time():
+    bad = {"seconds": [0, 5], "objective": [1001.0, 4.0]}
+    good = {"seconds": [0, 0.5, 1], "objective": [1001.0, 1.5, 0.9]}
+    assert time_with_restarts([bad, good], 0, 1.9) == 5.5
+    assert time_with_restarts([bad, good], 1, 1.9) == 0.5
+    assert time_with_restarts([bad], 0, 1.9) is None
+
+
+@pytest.mark.parametrize("solver", ["partwise", "sklearn-mu"])
+def test_racers_start_together_and_go_down(solver):
+    curve = race("digits-kl", solver, 0, 0.3)
+    assert curve["objective"][0] == pytest.approx(race("digits-kl", "partwise", 0, 0.0)["objective"][0])
+    assert curve["objective"][-1] < 0.5 * curve["objective"][0]
+    assert curve["seconds"] == sorted(curve["seconds"])
+
+
+def test_a_racer_that_cannot_run_says_why():
+    assert race("digits-kl", "sklearn-cd", 0, 0.1)["skipped"] == "minimises only the Frobenius loss"
+
+
+def test_bench_from_the_command_line(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(
+            [
+                "bench",
+                "digits-frobenius",
+                "--seeds",
+                "1",
+                "--seconds",
+                "0.5",
+                "--peer",
+                "sklearn-cd",
+                "-o",
+                str(tmp_path),
+            ]
+        )
+    assert stop.value.code == 0
+    assert "digits-frobenius         sklearn-cd" in capsys.readouterr().out
+    assert json.loads((tmp_path / "bench.json").read_text())["table"][0]["ratio"] > 0
+    assert (tmp_path / "bench.png").stat().st_size > 5000
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", "no-such-case", "-o", str(tmp_path)])
+    assert stop.value.code == 2
+    assert "no case is called 'no-such-case'" in capsys.readouterr().err
