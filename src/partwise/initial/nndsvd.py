@@ -96,13 +96,8 @@ def truncated_svd(
 
     With row weights r, the decomposition of √r X, and U divided by √r; rows of weight 0 get X V / S.
     """
-    n, m = X.shape
-    size = min(rank + n_oversample, n, m)
     data = _Completed(X)
-    Q = np.linalg.qr(data.times(rng.standard_normal((m, size)).astype(X.dtype)).astype(float))[0]
-    for _ in range(n_power):
-        Z = np.linalg.qr(data.transposed_times(Q.astype(X.dtype)).astype(float))[0]
-        Q = np.linalg.qr(data.times(Z.astype(X.dtype)).astype(float))[0]
+    Q = _range(data, min(rank + n_oversample, *X.shape), rng, n_power)
     small = data.transposed_times(Q.astype(X.dtype)).astype(float)
     V, S, Qt = np.linalg.svd(small, full_matrices=False)
     V, S = V[:, :rank], S[:rank]
@@ -114,3 +109,17 @@ def truncated_svd(
             projected = data.plain_times(V.astype(X.dtype)).astype(float)
             U[idle] = projected[idle] / np.maximum(S, 1e-12 * S[0])
     return U, S, V.T
+
+
+def range_finder(X: Matrix, size: int, rng: np.random.Generator, n_power: int) -> np.ndarray:
+    """An orthonormal n × size basis of nearly all that the columns of X span."""
+    return _range(_Completed(X), size, rng, n_power)
+
+
+def _range(data: _Completed, size: int, rng: np.random.Generator, n_power: int) -> np.ndarray:
+    dtype = data.X.dtype
+    Q = np.linalg.qr(data.times(rng.standard_normal((data.X.shape[1], size)).astype(dtype)).astype(float))[0]
+    for _ in range(n_power):
+        Z = np.linalg.qr(data.transposed_times(Q.astype(dtype)).astype(float))[0]
+        Q = np.linalg.qr(data.times(Z.astype(dtype)).astype(float))[0]
+    return Q

@@ -66,7 +66,8 @@ def dense_divergence(
             sums[i] += total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+# One entry after the other, as BLAS adds them up: sparse and dense data then follow the same path for longer.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
 def sparse_product(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -79,11 +80,22 @@ def sparse_product(
     """Rows `start … stop` of a compressed-row matrix times B."""
     k = B.shape[1]
     for i in range(start, stop):
-        for e in range(indptr[i], indptr[i + 1]):
-            x = data[e]
-            j = indices[e]
+        row = out[i]
+        e, last = indptr[i], indptr[i + 1]
+        # Four entries at a time, so that the row of the result is moved less.
+        while e + 4 <= last:
+            x0, x1, x2, x3 = data[e], data[e + 1], data[e + 2], data[e + 3]
+            b0, b1 = B[np.uint64(indices[e])], B[np.uint64(indices[e + 1])]
+            b2, b3 = B[np.uint64(indices[e + 2])], B[np.uint64(indices[e + 3])]
             for t in range(k):
-                out[i, t] += x * B[j, t]
+                row[t] = (((row[t] + x0 * b0[t]) + x1 * b1[t]) + x2 * b2[t]) + x3 * b3[t]
+            e += 4
+        while e < last:
+            x = data[e]
+            b = B[np.uint64(indices[e])]
+            for t in range(k):
+                row[t] += x * b[t]
+            e += 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)

@@ -113,6 +113,12 @@ class Sparse(InMemory):
             out += B.sum(axis=0)
         return out
 
+    def squared_norm(self) -> float:
+        """Without weights, a sum over what is stored."""
+        if self.weighted or self.row_weight is not None:
+            return super().squared_norm()
+        return float(np.einsum("i,i->", self._u, self._u, dtype=float))
+
     def row_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
         """Loss of each row: stored entries, plus ω₀ times what the loss would be if all entries were 0."""
         out = self._zero_divergence(W, Ht, beta, shift) if self.background else np.zeros(self.shape[0])

@@ -58,10 +58,11 @@ class NMF(FactorModel):
         is the number of features.
     init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"} or None, default=None
         Where to start; None is "nndsvda" if n_components ≤ min(n_samples, n_features), else "random".
-    solver : {"auto", "hals", "scd", "mu", "cd"}, default="auto"
+    solver : {"auto", "hals", "scd", "emu", "randomized", "mu", "cd"}, default="auto"
         "auto" takes the fastest that can do what is asked: "hals" for the Frobenius loss, "scd" (coordinate
         descent by scalar Newton steps) for Kullback-Leibler and for Frobenius with missing or weighted entries,
-        "mu" (multiplicative updates) for every other β. "cd" and "mu" stop by scikit-learn's rules.
+        "emu" (multiplicative updates, extrapolated) for every other β. "randomized" is "hals" from a start found on
+        compressed data. "cd" and "mu" are scikit-learn's solvers with its stopping rules.
     beta_loss : float or {"frobenius", "kullback-leibler", "itakura-saito"}, default="frobenius"
         The divergence. For β ≤ 0 the data must be positive.
     tol : float, default=1e-4

@@ -17,8 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from partwise.core import Info, Problem, State
+from partwise.parallel import over_rows
 from partwise.priors import Terms
 
 #: Moves a block of rows of W on, after their update and before H is told of them.
@@ -58,10 +60,20 @@ class Momentum:
 
 def pushed(A: np.ndarray, before: np.ndarray, beta: float, floor: float) -> np.ndarray:
     """A + β (A − before), but no entry below `floor` times its value in A."""
-    out = A - before
-    out *= A.dtype.type(beta)
-    out += A
-    return np.maximum(out, A.dtype.type(floor) * A, out=out)
+    out = np.empty_like(A)
+    kind = A.dtype.type
+    over_rows(
+        lambda a, b: push_rows(A[a:b], before[a:b], kind(beta), kind(floor), out[a:b]), len(A), grain=256
+    )
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def push_rows(A: np.ndarray, before: np.ndarray, beta: float, floor: float, out: np.ndarray) -> None:
+    """One pass over a range of rows."""
+    for i in range(A.shape[0]):
+        for t in range(A.shape[1]):
+            out[i, t] = max(A[i, t] + beta * (A[i, t] - before[i, t]), floor * A[i, t])
 
 
 def lowest(problem: Problem, terms: Terms) -> float:
@@ -73,8 +85,34 @@ def lowest(problem: Problem, terms: Terms) -> float:
     return 0.3 if terms.log > 0 or problem.loss.beta < 2.0 else 0.0
 
 
+def balance(problem: Problem, state: State) -> None:
+    """Give each component's two halves the same largest entry, where nothing settles how they share its size.
+
+    Pushing on lets one half grow and the other shrink without end; the product does not notice, rounding does.
+    """
+    if not (problem.prior_W.empty and problem.prior_H.empty and problem.free_H is None):
+        return
+    top_W, top_H = state.W.max(axis=0, initial=0.0), state.Ht.max(axis=0, initial=0.0)
+    alive = (top_W > 0) & (top_H > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = np.where(alive, np.sqrt(top_H.astype(float) / top_W), 1.0)
+    if scale.max() < 30 and scale.min() > 1 / 30:
+        return
+    extra = state.extra or {}
+    for A, factor in (
+        (state.W, scale),
+        (extra.get("W"), scale),
+        (state.Ht, 1 / scale),
+        (extra.get("Ht"), 1 / scale),
+    ):
+        if A is not None:
+            A *= factor.astype(A.dtype)
+
+
 def extrapolated_step(problem: Problem, state: State, attempt: Attempt, slack: float) -> tuple[State, Info]:
     """One step as described above; rises of up to `slack` are taken for rounding."""
+    if state.iteration % 10 == 9:
+        balance(problem, state)
     extra = state.extra or {}
     momentum = Momentum(*extra.get("momentum", (0.5, 1.0, 0.5)))
     W_last, Ht_last = extra.get("W"), extra.get("Ht", state.Ht)

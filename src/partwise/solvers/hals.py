@@ -76,7 +76,7 @@ class Hals(AlternatingSolver):
             A: np.ndarray, sums: tuple[np.ndarray, np.ndarray], terms: Terms, order: np.ndarray
         ) -> float:
             order = rng.permutation(order) if self.shuffle else order
-            return sweep(A, sums, terms, order, self.inner_sweeps, 0.1)
+            return sweep(A, sums, terms, order, self.inner_sweeps, 0.1, measure=self.like_sklearn)
 
         return update
 

@@ -20,6 +20,7 @@ from partwise.parallel import over_rows
 from partwise.priors import Terms
 from partwise.priors.scalar import surrogate_minimiser
 from partwise.solvers.base import AlternatingSolver, balanced_start
+from partwise.solvers.extrapolation import Push, extrapolated_step
 from partwise.solvers.one_pass import one_pass
 
 
@@ -34,8 +35,16 @@ def powers(beta: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class MultiplicativeUpdate(AlternatingSolver):
-    """Each entry goes to the minimiser of a surrogate that touches the objective where it stands."""
+    """Each entry goes to the minimiser of a surrogate that touches the objective where it stands.
 
+    Parameters
+    ----------
+    extrapolate : bool
+        Push the factors on along their last moves (see `partwise.solvers.extrapolation`), and stop by our rule
+        rather than scikit-learn's.
+    """
+
+    extrapolate: bool = False
     name: ClassVar[str] = "mu"
 
     def lacks(self, problem: Problem) -> str | None:
@@ -43,8 +52,8 @@ class MultiplicativeUpdate(AlternatingSolver):
         return None
 
     def stopping(self, tol: float) -> Stopping:
-        """scikit-learn's rule."""
-        return ObjectiveEveryTen(tol)
+        """scikit-learn's rule, or ours."""
+        return RelativeProgress(tol) if self.extrapolate else ObjectiveEveryTen(tol)
 
     def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
         """W, then H from the new W."""
@@ -59,9 +68,14 @@ class MultiplicativeUpdate(AlternatingSolver):
             multiply(A, sums, terms, order, beta)
             return 0.0
 
-        one_pass(problem, state, gather, update)
+        def attempt(at: State, push: Push | None) -> tuple[float, float]:
+            violation, _ = one_pass(problem, at, gather, update, push)
+            return violation, problem.objective(at.W, at.Ht)
+
+        if self.extrapolate and problem.update_H:
+            return extrapolated_step(problem, state, attempt, 0.0)
+        _, state.objective = attempt(state, None)
         state.iteration += 1
-        state.objective = problem.objective(state.W, state.Ht)
         return state, Info(state.iteration, state.objective)
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
@@ -71,6 +85,14 @@ class MultiplicativeUpdate(AlternatingSolver):
         )
         state = self.init(problem, start, Ht)
         return run(problem, self, state, stopping=RelativeProgress(1e-3 * tol), max_iter=max_iter).state.W
+
+
+@dataclass(frozen=True)
+class ExtrapolatedUpdate(MultiplicativeUpdate):
+    """Multiplicative updates, pushed on: what "auto" takes where nothing faster is known."""
+
+    extrapolate: bool = True
+    name: ClassVar[str] = "emu"
 
 
 def multiply(

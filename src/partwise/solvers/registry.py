@@ -7,19 +7,22 @@ from collections.abc import Callable
 from partwise.core import Problem
 from partwise.solvers.base import AlternatingSolver
 from partwise.solvers.hals import Hals
-from partwise.solvers.mu import MultiplicativeUpdate
+from partwise.solvers.mu import ExtrapolatedUpdate, MultiplicativeUpdate
+from partwise.solvers.randomized import Randomized
 from partwise.solvers.scd import CoordinateDescent
 
 #: Name → how to make it, given `shuffle`. "cd" and "mu" are scikit-learn's own, with its stopping rules.
 REGISTRY: dict[str, Callable[[bool], AlternatingSolver]] = {
     "hals": lambda shuffle: Hals(shuffle=shuffle),
     "scd": lambda shuffle: CoordinateDescent(shuffle=shuffle),
+    "randomized": lambda shuffle: Randomized(shuffle=shuffle),
+    "emu": lambda shuffle: ExtrapolatedUpdate(),
     "mu": lambda shuffle: MultiplicativeUpdate(),
     "cd": lambda shuffle: Hals(inner_sweeps=1, extrapolate=False, shuffle=shuffle, like_sklearn=True),
 }
 
 #: Fastest first; the last one takes everything.
-_PREFERENCE = ("hals", "scd", "mu")
+_PREFERENCE = ("hals", "scd", "emu")
 
 
 def make_solver(name: str, shuffle: bool = False) -> AlternatingSolver:

@@ -11,9 +11,10 @@ from numba import njit
 
 from partwise.parallel import over_rows
 from partwise.priors import Terms
+from partwise.priors.scalar import quadratic_minimiser
 
-#: Rows of a block: four registers of eight single-precision numbers.
-WIDTH = 32
+#: Rows of a block: enough for long inner loops, few enough for a block of coordinates to stay in cache.
+WIDTH = 64
 
 
 def sweep(
@@ -24,11 +25,13 @@ def sweep(
     sweeps: int,
     keep: float,
     still: float = 0.0,
+    measure: bool = False,
 ) -> float:
     """Up to `sweeps` rounds over the coordinates `order` of every row of A, in place; returns the violation.
 
-    A row's rounds end when one moves it by less than `keep` times the first round's movement, or by less
-    than `still` times its own size; both are measured in units of the reconstruction.
+    The violation is found only if `measure` says so. A row's rounds end when one moves it by less than `keep` times
+    the first round's movement, or by less than `still` times its own size; both are measured in units of the
+    reconstruction.
     """
     N, G = sums
     linear, quadratic = terms.rows(len(A))
@@ -48,10 +51,11 @@ def sweep(
             sweeps,
             keep,
             still,
+            measure,
             blocks[a // WIDTH : -(-b // WIDTH)],
         ),
         len(A),
-        grain=4 * WIDTH,
+        grain=WIDTH,
     )
     return float(blocks.sum())
 
@@ -70,21 +74,23 @@ def sweep_rows(
     sweeps: int,
     keep: float,
     still: float,
+    measure: bool,
     violation: np.ndarray,
 ) -> None:
     """Blocks of `WIDTH` rows, one after the other."""
     n, k = A.shape
     kind = A.dtype.type
-    zero, half, four = kind(0.0), kind(0.5), kind(4.0)
-    a = np.zeros((k, WIDTH), A.dtype)
-    b = np.zeros((k, WIDTH), A.dtype)
+    zero = kind(0.0)
     acc = np.zeros(WIDTH, A.dtype)
-    curve = np.zeros(WIDTH, A.dtype)
-    extra = np.zeros(WIDTH, A.dtype)
-    moved = np.zeros(WIDTH, A.dtype)
-    size = np.zeros(WIDTH, A.dtype)
-    limit = np.zeros(WIDTH, A.dtype)
-    going = np.zeros(WIDTH, A.dtype)
+    # Not the constant itself: loops of a known small length are unrolled into scalars before they are vectorised.
+    width = acc.shape[0]
+    a = np.zeros((k, width), A.dtype)
+    b = np.zeros((k, width), A.dtype)
+    extra = np.zeros(width, A.dtype)
+    moved = np.zeros(width, A.dtype)
+    size = np.zeros(width, A.dtype)
+    limit = np.zeros(width, A.dtype)
+    going = np.zeros(width, A.dtype)
     near, tight = kind(keep * keep), kind(still * still)
     for block in range(violation.shape[0]):
         start = block * WIDTH
@@ -96,58 +102,43 @@ def sweep_rows(
             for t in range(k):
                 a[t, c] = A[start + c, t]
                 b[t, c] = N[start + c, t] - shift
-        for c in range(height, WIDTH):
+        for c in range(height, width):
             extra[c] = zero
             going[c] = zero
             for t in range(k):
                 a[t, c] = zero
                 b[t, c] = zero
         for s in range(sweeps):
-            for c in range(WIDTH):
+            for c in range(width):
                 moved[c] = zero
                 size[c] = zero
             for t in order:
                 residual(G[t], a, b[t], acc)
                 g = G[t, t]
-                for c in range(WIDTH):
-                    acc[c] += g * a[t, c]
-                    curve[c] = g + extra[c]
-                if concave > zero:
-                    for c in range(WIDTH):
-                        acc[c] -= concave / (a[t, c] + eps)
-                if s == 0:
-                    gradient = zero
-                    for c in range(height):
-                        d = curve[c] * a[t, c] - acc[c]
-                        if log_weight > zero:
-                            d -= log_weight / a[t, c]
-                        gradient += abs(d) if a[t, c] > zero else max(-d, zero)
-                    violation[block] += gradient
-                if log_weight > zero:
-                    # The positive root of curve z² − acc z − log_weight = 0, in the form that does not cancel.
-                    for c in range(WIDTH):
-                        root = np.sqrt(acc[c] * acc[c] + four * curve[c] * log_weight)
-                        up = half * (acc[c] + root) / curve[c] if curve[c] > zero else a[t, c]
-                        down = kind(2.0) * log_weight / (root - acc[c])
-                        acc[c] = up if acc[c] >= zero else down
-                elif g > zero:
-                    for c in range(WIDTH):
-                        acc[c] = max(acc[c] / curve[c], zero)
+                if measure and s == 0:
+                    violation[block] += slope_met(acc, a[t], extra, log_weight, concave, eps, height)
+                if log_weight > zero or concave > zero or g <= zero:
+                    minimise_with_prior(acc, a[t], g, extra, log_weight, concave, eps)
+                    for c in range(width):
+                        old, h = a[t, c], g + extra[c]
+                        d = (acc[c] - old) * going[c]
+                        moved[c] += h * d * d
+                        size[c] += h * acc[c] * acc[c]
+                        a[t, c] = acc[c] if going[c] > zero else old
                 else:
-                    # Nothing of this component is left in the other factor: stay, unless a penalty pulls to zero.
-                    for c in range(WIDTH):
-                        acc[c] = zero if acc[c] < zero or extra[c] > zero else a[t, c]
-                for c in range(WIDTH):
-                    d = (acc[c] - a[t, c]) * going[c]
-                    moved[c] += curve[c] * d * d
-                    size[c] += curve[c] * acc[c] * acc[c]
-                    # A row that has come to rest keeps its coordinates to the bit.
-                    a[t, c] = acc[c] if going[c] > zero else a[t, c]
+                    for c in range(width):
+                        old, h = a[t, c], g + extra[c]
+                        z = max((acc[c] + g * old) / h, zero)
+                        d = (z - old) * going[c]
+                        moved[c] += h * d * d
+                        size[c] += h * z * z
+                        # A row that has come to rest keeps its coordinates to the bit.
+                        a[t, c] = z if going[c] > zero else old
             if s == 0:
-                for c in range(WIDTH):
+                for c in range(width):
                     limit[c] = near * moved[c]
             left = zero
-            for c in range(WIDTH):
+            for c in range(width):
                 rest = moved[c] <= limit[c] if s > 0 else moved[c] <= zero
                 going[c] = zero if rest or moved[c] <= tight * size[c] else going[c]
                 left += going[c]
@@ -158,20 +149,65 @@ def sweep_rows(
                 A[start + c, t] = a[t, c]
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def slope_met(
+    acc: np.ndarray,
+    a: np.ndarray,
+    extra: np.ndarray,
+    log_weight: float,
+    concave: float,
+    eps: float,
+    height: int,
+) -> float:
+    """Sum of the absolute projected gradients of one coordinate; acc = −gradient of the data term."""
+    total = 0.0
+    for c in range(height):
+        d = extra[c] * a[c] - acc[c]
+        if log_weight > 0.0:
+            d -= log_weight / a[c]
+        if concave > 0.0:
+            d += concave / (a[c] + eps)
+        total += abs(d) if a[c] > 0.0 else max(-d, 0.0)
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def minimise_with_prior(
+    acc: np.ndarray,
+    a: np.ndarray,
+    g: float,
+    extra: np.ndarray,
+    log_weight: float,
+    concave: float,
+    eps: float,
+) -> None:
+    """Replace acc = −gradient of the data term by the coordinate's minimiser; concave terms by their tangent."""
+    for c in range(a.shape[0]):
+        old = np.float64(a[c])
+        b = np.float64(acc[c]) + np.float64(g) * old
+        if concave > 0.0:
+            b -= concave / (old + eps)
+        acc[c] = quadratic_minimiser(np.float64(g) + np.float64(extra[c]), b, np.float64(log_weight), old)
+
+
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
 def residual(g: np.ndarray, a: np.ndarray, b: np.ndarray, acc: np.ndarray) -> None:
-    """Into acc, b − Σ_r g_r a_r over a block; four rows of `a` at a time, so that `acc` is moved less."""
-    k = a.shape[0]
-    for c in range(WIDTH):
+    """Into acc, b − Σ_r g_r a_r over a block; eight rows of `a` at a time, so that `acc` is moved less."""
+    k, width = a.shape
+    for c in range(width):
         acc[c] = b[c]
     r = 0
-    while r + 4 <= k:
+    while r + 8 <= k:
         g0, g1, g2, g3 = g[r], g[r + 1], g[r + 2], g[r + 3]
-        for c in range(WIDTH):
-            acc[c] -= g0 * a[r, c] + g1 * a[r + 1, c] + g2 * a[r + 2, c] + g3 * a[r + 3, c]
-        r += 4
+        g4, g5, g6, g7 = g[r + 4], g[r + 5], g[r + 6], g[r + 7]
+        a0, a1, a2, a3 = a[r], a[r + 1], a[r + 2], a[r + 3]
+        a4, a5, a6, a7 = a[r + 4], a[r + 5], a[r + 6], a[r + 7]
+        for c in range(width):
+            low = (g0 * a0[c] + g1 * a1[c]) + (g2 * a2[c] + g3 * a3[c])
+            acc[c] -= low + ((g4 * a4[c] + g5 * a5[c]) + (g6 * a6[c] + g7 * a7[c]))
+        r += 8
     while r < k:
-        for c in range(WIDTH):
+        for c in range(width):
             acc[c] -= g[r] * a[r, c]
         r += 1
 
