@@ -49,3 +49,17 @@ def missing(
 
     summary = reproduce_missing(make_folder(output), components, seed)
     emit(summary, as_json, summary["lines"])
+
+
+@app.command("stopping")
+def stopping(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-stopping-results"
+    ),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """What the default tolerance is worth: a default fit against ten times its iterations."""
+    from partwise.reproduce.stopping import reproduce_stopping
+
+    summary = reproduce_stopping(make_folder(output))
+    emit(summary, as_json, summary["lines"])
