@@ -29,7 +29,7 @@ CASES = (
 def reproduce_stopping(folder: Path) -> dict[str, Any]:
     """Fit with the defaults, then with ten times the iterations that took and no tolerance."""
     cases = CASES if "PARTWISE_DATA" in os.environ else CASES[:4]
-    table = []
+    table: list[dict[str, Any]] = []
     for name, beta, k in cases:
         X = DATASETS[name]()
         with warnings.catch_warnings():
