@@ -97,7 +97,7 @@ class CoordinateDescent(AlternatingSolver):
         """One reading of each row; its own sweeps until it stands still."""
         X = problem.X
         assert isinstance(X, InMemory)
-        still = max(tol, 1e-10 if X.dtype == np.float64 else 1e-6)
+        still = max(0.1 * tol, 1e-10 if X.dtype == np.float64 else 1e-6)
         with own_threads():
             A = balanced_start(X, Ht, problem.prior_W)
             order = np.arange(Ht.shape[1])
