@@ -233,7 +233,9 @@ def test_zero_rows_and_columns_are_fine():
 
 def test_sparse_data_are_never_made_dense():
     n, m = 20_000, 10_000
-    S = sp.random_array((n, m), density=0.01, format="csr", rng=np.random.default_rng(0), dtype=np.float64)
+    rng = np.random.default_rng(0)
+    places = rng.integers(0, n, n * m // 100), rng.integers(0, m, n * m // 100)
+    S = sp.csr_array((rng.random(n * m // 100), places), shape=(n, m))
     own = S.data.nbytes + S.indices.nbytes + S.indptr.nbytes
     for loss in ("frobenius", "kullback-leibler"):
         NMF(5, beta_loss=loss, max_iter=1).set_params(tol=0.0).fit(S[:100])
