@@ -31,7 +31,7 @@ def fit(
         str,
         typer.Option(help="What is unobserved: 'nan' cells, 'zero' entries, or 'none' (NaN is an error)."),
     ] = "nan",
-    solver: Annotated[str, typer.Option(help="auto, hals, scd, mu or cd.")] = "auto",
+    solver: Annotated[str, typer.Option(help="auto, hals, scd, emu, randomized, mu or cd.")] = "auto",
     init: Annotated[str | None, typer.Option(help="random, nndsvd, nndsvda or nndsvdar.")] = None,
     alpha_w: Annotated[float, typer.Option(help="Penalty on W.")] = 0.0,
     alpha_h: Annotated[float | None, typer.Option(help="Penalty on H; the same as W's if not given.")] = None,
