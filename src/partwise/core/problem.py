@@ -77,6 +77,10 @@ class Problem:
         # d(x | 1) = x log x − x + 1.
         return float(r @ (X.row_divergence(*zero, 1.0, 1.0) + (self.shift - 1.0) * X.row_observed()))
 
+    def constant(self) -> float:
+        """What of a Frobenius or Kullback-Leibler loss does not depend on the factors."""
+        return 0.5 * self.squared_norm() if self.loss.beta == 2.0 else self.entropy_terms()
+
     def _once(self, name: str, compute: Callable[[], float]) -> float:
         """A number that depends on the data alone, found when first asked for."""
         if name not in self.__dict__:

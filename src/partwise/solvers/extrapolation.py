@@ -85,6 +85,11 @@ def lowest(problem: Problem, terms: Terms) -> float:
     return 0.3 if terms.log > 0 or problem.loss.beta < 2.0 else 0.0
 
 
+def rounding(problem: Problem) -> float:
+    """How much of an objective that is found as a difference of large sums may be rounding."""
+    return float(np.finfo(problem.X.dtype).eps) * abs(problem.constant())
+
+
 def balance(problem: Problem, state: State) -> None:
     """Give each component's two halves the same largest entry, where nothing settles how they share its size.
 

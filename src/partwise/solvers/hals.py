@@ -17,7 +17,7 @@ from partwise.matrix import InMemory
 from partwise.parallel import own_threads
 from partwise.priors import Terms
 from partwise.solvers.base import AlternatingSolver, balanced_start
-from partwise.solvers.extrapolation import Push, extrapolated_step
+from partwise.solvers.extrapolation import Push, extrapolated_step, rounding
 from partwise.solvers.one_pass import Update, one_pass
 from partwise.solvers.sweep import inner_product, sweep
 
@@ -101,11 +101,6 @@ def gram_sums(block: InMemory, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray
     return block.product(Bc), B.T @ Bc
 
 
-def rounding(problem: Problem) -> float:
-    """How much of an objective that is found from Gram matrices may be rounding."""
-    return float(np.finfo(problem.X.dtype).eps) * 0.5 * problem.squared_norm()
-
-
 def _objective(problem: Problem, state: State, sums: tuple[np.ndarray, np.ndarray]) -> float:
     """½‖X‖² − ⟨N, A⟩ + ½⟨G, AᵀA⟩ + priors from the sums at hand: no further pass over X.
 
@@ -117,5 +112,5 @@ def _objective(problem: Problem, state: State, sums: tuple[np.ndarray, np.ndarra
     weighted = A if r is None else A * r[:, None].astype(A.dtype)
     cross = inner_product(N, weighted)
     gram = float(np.vdot(G.astype(float), (A.T @ weighted).astype(float)))
-    loss = 0.5 * problem.squared_norm() - cross + 0.5 * gram
+    loss = problem.constant() - cross + 0.5 * gram
     return max(loss, 0.0) + problem.prior_value(state.W, state.Ht)

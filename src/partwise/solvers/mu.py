@@ -66,7 +66,7 @@ class MultiplicativeUpdate(AlternatingSolver):
             A: np.ndarray, sums: tuple[np.ndarray, np.ndarray], terms: Terms, order: np.ndarray
         ) -> float:
             multiply(A, sums, terms, order, beta)
-            return 0.0
+            return float("nan")
 
         def attempt(at: State, push: Push | None) -> tuple[float, float]:
             violation, _ = one_pass(problem, at, gather, update, push)

@@ -16,7 +16,7 @@ from partwise.parallel import over_rows, own_threads
 from partwise.priors import Terms
 from partwise.solvers.base import AlternatingSolver, balanced_start
 from partwise.solvers.descend import descend_rows
-from partwise.solvers.extrapolation import Push, extrapolated_step
+from partwise.solvers.extrapolation import Push, extrapolated_step, rounding
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class CoordinateDescent(AlternatingSolver):
                 violation += more
             elif X.row_weight is not None:
                 rows = rows * X.row_weight
-            return violation, constant(problem) + float(rows.sum()) + problem.prior_value(at.W, at.Ht)
+            return violation, problem.constant() + float(rows.sum()) + problem.prior_value(at.W, at.Ht)
 
         if self.extrapolate and problem.update_H:
             return extrapolated_step(problem, state, attempt, rounding(problem))
@@ -103,16 +103,6 @@ class CoordinateDescent(AlternatingSolver):
             order = np.arange(Ht.shape[1])
             descend(X, A, Ht, problem.loss.beta, problem.shift, problem.prior_W, order, max_iter, 0.0, still)
         return A
-
-
-def constant(problem: Problem) -> float:
-    """The part of the loss that `descend` leaves out, since it does not depend on the factors."""
-    return 0.5 * problem.squared_norm() if problem.loss.beta == 2.0 else problem.entropy_terms()
-
-
-def rounding(problem: Problem) -> float:
-    """How much of an objective that is found from differences of large sums may be rounding."""
-    return float(np.finfo(problem.X.dtype).eps) * abs(constant(problem))
 
 
 def descend(

@@ -29,9 +29,9 @@ def sweep(
 ) -> float:
     """Up to `sweeps` rounds over the coordinates `order` of every row of A, in place; returns the violation.
 
-    The violation is found only if `measure` says so. A row's rounds end when one moves it by less than `keep` times
-    the first round's movement, or by less than `still` times its own size; both are measured in units of the
-    reconstruction.
+    The violation is found only if `measure` says so, else it is NaN. A row's rounds end when one moves it by less than
+    `keep` times the first round's movement, or by less than `still` times its own size; both are measured in units of
+    the reconstruction.
     """
     N, G = sums
     linear, quadratic = terms.rows(len(A))
@@ -57,7 +57,7 @@ def sweep(
         len(A),
         grain=WIDTH,
     )
-    return float(blocks.sum())
+    return float(blocks.sum()) if measure else float("nan")
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
