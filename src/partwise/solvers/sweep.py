@@ -29,7 +29,7 @@ def sweep(
 ) -> float:
     """Up to `sweeps` rounds over the coordinates `order` of every row of A, in place; returns the violation.
 
-    The violation is found only if `measure` says so, else it is NaN. A row's rounds end when one moves it by less than
+    The violation is found only if `measure` says so, else NaN. A row's rounds end when one moves it by less than
     `keep` times the first round's movement, or by less than `still` times its own size; both are measured in units of
     the reconstruction.
     """
