@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sweeps import BETAS, complete_matrices, data, factors, masked_matrices
 
 from partwise.losses import BetaDivergence
 from partwise.matrix import InMemory
+from partwise.matrix.sparse import transposed
+from partwise.parallel import thread_limit
 
 sizes = st.tuples(st.integers(1, 12), st.integers(1, 9), st.integers(1, 4), st.integers(0, 10**6))
 
@@ -113,3 +116,15 @@ def test_transposing_twice_is_the_same_data():
     for matrix in complete_matrices(X).values():
         if isinstance(matrix, InMemory):
             assert np.array_equal(matrix.T.T.product(np.eye(5)), X)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_the_transpose_is_the_same_however_many_threads_make_it(threads):
+    X = sp.random_array((700, 500), density=0.6, format="csr", dtype=np.float32, rng=0)
+    with thread_limit(threads):
+        indptr, indices, values = transposed(X.indptr, X.indices, np.stack([X.data, 2 * X.data]), 500)
+    expected = X.T.tocsr()
+    expected.sort_indices()
+    assert np.array_equal(indptr, expected.indptr)
+    assert np.array_equal(indices, expected.indices)
+    assert np.array_equal(values, np.stack([expected.data, 2 * expected.data]))

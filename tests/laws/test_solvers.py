@@ -1,5 +1,7 @@
 """Laws of solvers: descent, optimality, agreement with references, symmetry between the factors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.optimize
@@ -12,6 +14,7 @@ from partwise.losses import BetaDivergence
 from partwise.matrix import Dense
 from partwise.priors import NO_TERMS, ElasticNet, Gamma
 from partwise.solvers import REGISTRY, make_solver, pick_solver
+from partwise.solvers.hals import Hals
 
 SOLVERS = sorted(REGISTRY)
 #: Solvers with the losses they say they can do; that they refuse the others is tested at the end.
@@ -86,6 +89,9 @@ def test_every_matrix_gives_the_same_run(name, beta):
     for label, matrix in complete_matrices(X, r).items():
         problem = problem_of(matrix, beta, ElasticNet(0.1, 0.1).terms(), Gamma(1.5, 0.5).terms())
         solver = make_solver(name)
+        if isinstance(solver, Hals):
+            # How many sweeps pay depends on how many entries are stored; that is choice, not arithmetic.
+            solver = replace(solver, inner_sweeps=1)
         if solver.lacks(problem) is None and not (beta <= 0 and ("csr" in label or label == "csc")):
             results[label] = trace(problem, solver, W, Ht, 8)[0]
     assert len(results) > 2

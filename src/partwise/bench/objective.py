@@ -8,6 +8,7 @@ import numpy as np
 
 from partwise.losses import BetaDivergence
 from partwise.matrix import Dense, Sparse
+from partwise.parallel import own_threads
 
 
 class Objective:
@@ -23,7 +24,9 @@ class Objective:
         """The objective at these factors, whatever their type and layout."""
         W64 = np.ascontiguousarray(W, dtype=np.float64)
         Ht64 = np.ascontiguousarray(np.asarray(H, dtype=np.float64).T)
-        return float(self.matrix.row_divergence(W64, Ht64, self.loss.beta, self.shift).sum())
+        # Without BLAS's own threads: they go on spinning for a while, at the cost of whoever runs next.
+        with own_threads():
+            return float(self.matrix.row_divergence(W64, Ht64, self.loss.beta, self.shift).sum())
 
 
 def starting_point(X: Any, n_components: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

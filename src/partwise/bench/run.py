@@ -37,8 +37,8 @@ def run_bench(
             bar.update(task, description=f"{case.name} · {racer} · seed {seed}")
             curves = results.setdefault(case.name, {}).setdefault(racer, [])
             if not (curves and "skipped" in curves[-1]):
-                # We need less time than the peers; half of theirs shows where our runs end.
-                curves.append(one_leg(case, racer, seed, seconds / 2 if racer == OURS else seconds))
+                # We need less time than the peers; a third of theirs shows where our runs end.
+                curves.append(one_leg(case, racer, seed, seconds / 3 if racer == OURS else seconds))
             bar.advance(task)
     summary = {
         "machine": machine(),
@@ -78,6 +78,10 @@ def rows(case: Case, curves: dict[str, list[dict[str, Any]]]) -> list[dict[str, 
         if "skipped" in theirs[0]:
             out.append({"case": case.name, "peer": peer, "skipped": theirs[0]["skipped"]})
             continue
+        reason = next((why for why in map(worthless, theirs) if why), None)
+        if reason is not None:
+            out.append({"case": case.name, "peer": peer, "skipped": reason})
+            continue
         ratios, pairs = [], []
         for seed, curve in enumerate(theirs):
             t_peer, target = peer_target(curve)
@@ -98,6 +102,14 @@ def rows(case: Case, curves: dict[str, list[dict[str, Any]]]) -> list[dict[str, 
             }
         )
     return out
+
+
+def worthless(curve: dict[str, Any]) -> str | None:
+    """Why a curve says nothing, or None."""
+    values = np.array(curve["objective"])
+    if not np.isfinite(values).all():
+        return "its factors became infinite or NaN"
+    return None if values[1:].min() < values[0] else "never came below its start"
 
 
 def machine() -> dict[str, Any]:

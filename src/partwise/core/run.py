@@ -24,6 +24,10 @@ class Solver(Protocol):
         """A state that starts at these factors, which are copied."""
         ...
 
+    def value(self, problem: Problem, state: State) -> float:
+        """The objective where the state stands, by the sums that the solver's own steps report it from."""
+        ...
+
     def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
         """One iteration: both factors once."""
         ...
@@ -87,7 +91,7 @@ def _loop(
     reason = "max_iter"
     try:
         if np.isnan(state.objective):
-            state.objective = problem.objective(state.W, state.Ht)
+            state.objective = solver.value(problem, state)
         stopping.begin(state.objective)
         start = Info(state.iteration, state.objective, seconds=perf_counter() - begin)
         for callback in callbacks:

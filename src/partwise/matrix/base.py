@@ -53,6 +53,11 @@ class Matrix(ABC):
         """Whether some entries are missing or weighted (beyond `row_weight`)."""
 
     @property
+    def entries(self) -> int:
+        """How many numbers one product with X touches; what a pass over the data costs, but for k."""
+        return self.shape[0] * self.shape[1]
+
+    @property
     def in_memory(self) -> bool:
         """Whether columns can be read as easily as rows."""
         return isinstance(self, InMemory)

@@ -174,24 +174,33 @@ def sparse_divergence(
 
 
 @njit(cache=True, nogil=True)
-def transpose_pattern(
-    indptr: np.ndarray, indices: np.ndarray, n_columns: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compressed rows of the transpose: where each of its entries stands now, its indptr, its indices."""
-    n = indptr.shape[0] - 1
-    nnz = indptr[n]
-    starts = np.zeros(n_columns + 1, dtype=indptr.dtype)
-    for e in range(nnz):
-        starts[indices[e] + 1] += 1
-    for j in range(n_columns):
-        starts[j + 1] += starts[j]
-    fill = starts[:-1].copy()
-    order = np.empty(nnz, dtype=indptr.dtype)
-    rows = np.empty(nnz, dtype=indices.dtype)
-    for i in range(n):
+def count_columns(indptr: np.ndarray, indices: np.ndarray, counts: np.ndarray, start: int, stop: int) -> None:
+    """Add to `counts` how often each column occurs in rows `start … stop`."""
+    for e in range(indptr[start], indptr[stop]):
+        counts[np.uint64(indices[e])] += 1
+
+
+@njit(cache=True, nogil=True)
+def scatter_columns(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    fill: np.ndarray,
+    rows_out: np.ndarray,
+    data_out: np.ndarray,
+    start: int,
+    stop: int,
+) -> None:
+    """Put rows `start … stop` where the transpose wants them: column j's next entry goes to place fill[j].
+
+    `data` holds one or several values for each stored entry, one array after the other.
+    """
+    kinds = data.shape[0]
+    for i in range(start, stop):
         for e in range(indptr[i], indptr[i + 1]):
-            place = fill[indices[e]]
-            order[place] = e
-            rows[place] = i
-            fill[indices[e]] = place + 1
-    return order, starts, rows
+            j = np.uint64(indices[e])
+            place = np.uint64(fill[j])
+            fill[j] += 1
+            rows_out[place] = i
+            for a in range(kinds):
+                data_out[a, place] = data[a, e]

@@ -10,7 +10,7 @@ import numpy as np
 from partwise.matrix import kernels
 from partwise.matrix.base import InMemory, RowSlab
 from partwise.matrix.dense import BLOCK_ENTRIES
-from partwise.parallel import over_rows
+from partwise.parallel import get_threads, over_rows
 
 _NONE = np.empty(0)
 
@@ -66,12 +66,12 @@ class Sparse(InMemory):
     def T(self) -> Sparse:
         """The transposed matrix, with compressed rows of its own; made once, then kept."""
         if self._transposed is None:
-            order, indptr, indices = kernels.transpose_pattern(self._indptr, self._indices, self.shape[1])
+            indptr, indices, values = transposed(self._indptr, self._indices, self._values(), self.shape[1])
             other = Sparse(
                 indptr,
                 indices,
-                self._u[order],
-                None if self._v is None else self._v[order],
+                values[0],
+                None if self._v is None else values[1],
                 self.shape[::-1],
                 self.background,
                 row_weight=self.inner_weight,
@@ -81,10 +81,18 @@ class Sparse(InMemory):
             self._transposed = other
         return self._transposed
 
+    def _values(self) -> np.ndarray:
+        return self._u[None] if self._v is None else np.stack([self._u, self._v])
+
     @property
     def weighted(self) -> bool:
         """Whether stored entries have weights of their own, or unstored ones are unobserved."""
         return self._v is not None or self.background == 0.0
+
+    @property
+    def entries(self) -> int:
+        """Those stored."""
+        return len(self._u)
 
     @property
     def _flat_v(self) -> float:
@@ -213,3 +221,40 @@ class Sparse(InMemory):
             v = None if v is None else v * scale
         indptr = self._indptr[start : stop + 1].astype(np.int64) - part.start
         yield RowSlab(start, stop, indptr, indices, u, np.empty(0, self.dtype) if v is None else v)
+
+
+def transposed(
+    indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_columns: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compressed rows of the transpose: indptr, indices, and each row of `values` in the new order.
+
+    Ranges of rows are counted, then placed, each on its own thread: the places of a range follow those of the ranges
+    before it, so the order inside a column is that of the rows, however the rows were split.
+    """
+    n = len(indptr) - 1
+    ranges = max(1, min(get_threads(), len(indices) >> 16))
+    cuts = np.searchsorted(indptr, np.linspace(0, indptr[-1], ranges + 1)[1:-1])
+    edges = [0, *cuts.tolist(), n]
+    fill = np.zeros((ranges, n_columns), dtype=indptr.dtype)
+
+    def count(a: int, b: int) -> None:
+        for r in range(a, b):
+            kernels.count_columns(indptr, indices, fill[r], edges[r], edges[r + 1])
+
+    over_rows(count, ranges, grain=1)
+    starts = np.zeros(n_columns + 1, dtype=indptr.dtype)
+    np.cumsum(fill.sum(axis=0), out=starts[1:])
+    fill[1:] = np.cumsum(fill[:-1], axis=0)
+    fill[0] = 0
+    fill += starts[:-1]
+    rows_out = np.empty(len(indices), dtype=indices.dtype)
+    values_out = np.empty_like(values, shape=(len(values), len(indices)))
+
+    def place(a: int, b: int) -> None:
+        for r in range(a, b):
+            kernels.scatter_columns(
+                indptr, indices, values, fill[r], rows_out, values_out, edges[r], edges[r + 1]
+            )
+
+    over_rows(place, ranges, grain=1)
+    return starts, rows_out, values_out

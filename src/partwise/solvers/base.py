@@ -32,6 +32,10 @@ class AlternatingSolver(ABC):
     def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
         """One iteration: W once, H once."""
 
+    def value(self, problem: Problem, state: State) -> float:
+        """The objective where the state stands; solvers that find it from Gram matrices say so here."""
+        return problem.objective(state.W, state.Ht)
+
     @abstractmethod
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
         """The best W for a held H, from a start that depends on nothing but the data.

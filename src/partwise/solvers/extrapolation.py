@@ -127,7 +127,6 @@ def extrapolated_step(problem: Problem, state: State, attempt: Attempt, slack: f
 
     def push(rows: slice, A: np.ndarray) -> None:
         W_plain[rows] = A
-        # The very first move goes from an arbitrary start and says nothing of where to go on.
         if W_last is not None:
             A[:] = pushed(W_plain[rows], W_last[rows], momentum.beta, floor_W)
 
@@ -142,6 +141,11 @@ def extrapolated_step(problem: Problem, state: State, attempt: Attempt, slack: f
         violation, objective = attempt(state, None)
         W_plain[:] = state.W
     state.objective = objective
-    state.extra = {"momentum": momentum.array(), "W": W_plain, "Ht": before}
+    # The move from an arbitrary start says nothing of where to go on: H is not pushed along it.
+    state.extra = {
+        "momentum": momentum.array(),
+        "W": W_plain,
+        "Ht": before if W_last is not None else state.Ht,
+    }
     state.iteration += 1
     return state, Info(state.iteration, state.objective, violation)

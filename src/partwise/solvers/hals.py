@@ -29,8 +29,8 @@ class Hals(AlternatingSolver):
     Parameters
     ----------
     inner_sweeps : int
-        At most so many sweeps for each pass over X; a row stops when a sweep moves it by less than a tenth
-        of what the first did.
+        At most so many sweeps for each product with X, and no more than half of what the product costs (Gillis &
+        Glineur's rule); a row stops when a sweep moves it by less than a tenth of what the first did.
     extrapolate : bool
         Push the factors on along their last moves; see `partwise.solvers.extrapolation`.
     shuffle : bool
@@ -58,11 +58,21 @@ class Hals(AlternatingSolver):
         """Ours, or scikit-learn's."""
         return ViolationRatio(tol) if self.like_sklearn else RelativeProgress(tol)
 
+    def value(self, problem: Problem, state: State) -> float:
+        """From one product with X, as the steps find it."""
+        loss = problem.constant()
+        for rows, block in problem.X.blocks():
+            A = state.W[rows]
+            loss += _gram_loss(A, gram_sums(block, A, state.Ht), block.row_weight)
+        return max(loss, 0.0) + problem.prior_value(state.W, state.Ht)
+
     def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
         """W, then H; pushed on where that lowers the objective."""
+        n, m = problem.X.shape
+        update_W, update_H = self._update(problem, rng, n), self._update(problem, rng, m)
 
         def attempt(at: State, push: Push | None) -> tuple[float, float]:
-            violation, sums = one_pass(problem, at, gram_sums, self._update(rng), push)
+            violation, sums = one_pass(problem, at, gram_sums, update_W, push, update_H)
             return violation, _objective(problem, at, sums)
 
         if self.extrapolate and problem.update_H:
@@ -71,12 +81,15 @@ class Hals(AlternatingSolver):
         state.iteration += 1
         return state, Info(state.iteration, state.objective, violation)
 
-    def _update(self, rng: np.random.Generator) -> Update:
+    def _update(self, problem: Problem, rng: np.random.Generator, n_rows: int) -> Update:
         def update(
             A: np.ndarray, sums: tuple[np.ndarray, np.ndarray], terms: Terms, order: np.ndarray
         ) -> float:
             order = rng.permutation(order) if self.shuffle else order
-            return sweep(A, sums, terms, order, self.inner_sweeps, 0.1, measure=self.like_sklearn)
+            # A row's product touches entries / n_rows numbers k times over, its sweep k numbers k times.
+            worth = 1 + problem.X.entries / max(1, 2 * n_rows * A.shape[1])
+            sweeps = max(1, min(self.inner_sweeps, round(worth)))
+            return sweep(A, sums, terms, order, sweeps, 0.1, measure=self.like_sklearn)
 
         return update
 
@@ -106,11 +119,14 @@ def _objective(problem: Problem, state: State, sums: tuple[np.ndarray, np.ndarra
 
     Sums over the rows are accumulated in double precision, since the three terms nearly cancel.
     """
-    N, G = sums
     A = state.Ht if problem.update_H else state.W
     r = None if problem.update_H else problem.X.row_weight
+    return max(problem.constant() + _gram_loss(A, sums, r), 0.0) + problem.prior_value(state.W, state.Ht)
+
+
+def _gram_loss(A: np.ndarray, sums: tuple[np.ndarray, np.ndarray], r: np.ndarray | None) -> float:
+    """½⟨G, AᵀA⟩ − ⟨N, A⟩, the rows of A weighted by r."""
+    N, G = sums
     weighted = A if r is None else A * r[:, None].astype(A.dtype)
-    cross = inner_product(N, weighted)
     gram = float(np.vdot(G.astype(float), (A.T @ weighted).astype(float)))
-    loss = problem.constant() - cross + 0.5 * gram
-    return max(loss, 0.0) + problem.prior_value(state.W, state.Ht)
+    return 0.5 * gram - inner_product(N, weighted)

@@ -22,8 +22,9 @@ def one_pass(
     gather: Gather,
     update: Update,
     push: Callable[[slice, np.ndarray], None] | None = None,
+    update_H: Update | None = None,
 ) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
-    """Update each block's rows of W, collect what H needs of them, then update H.
+    """Update each block's rows of W, collect what H needs of them, then update H (by `update_H` where that differs).
 
     `push`, if given, moves each block's rows of W on before H is told of them. Returns the violation met, and the
     sums that were last used: H's, or W's where H is held.
@@ -46,5 +47,5 @@ def one_pass(
         total = sums if total is None else total
     assert total is not None
     if problem.update_H:
-        violation += update(state.Ht, total, problem.prior_H, problem.order_H(k))
+        violation += (update_H or update)(state.Ht, total, problem.prior_H, problem.order_H(k))
     return violation, total

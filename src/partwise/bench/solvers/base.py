@@ -15,6 +15,9 @@ class BaseRacer(ABC):
     #: Whether a leg of one iteration costs no more than the iteration itself.
     fine: ClassVar[bool] = False
 
+    #: Whether its own stopping rule has been met; only ours is asked, see `partwise.bench.matching`.
+    standing: bool = False
+
     @classmethod
     @abstractmethod
     def why_not(cls, X: Any, beta: float) -> str | None:

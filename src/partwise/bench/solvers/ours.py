@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise.bench.solvers.base import BaseRacer
-from partwise.core import Problem
+from partwise.core import Problem, RelativeProgress
 from partwise.losses import BetaDivergence
 from partwise.matrix import Dense, Sparse
 from partwise.parallel import own_threads
@@ -36,13 +36,18 @@ class Racer(BaseRacer):
         """The first leg also pays for what is found out about the data before the first step."""
         with own_threads():
             if self.state is None:
-                shift = self.loss.shift(self.matrix.mean(), self.matrix.dtype)
+                # Only losses with a pole at zero ask for the data's mean.
+                mean = self.matrix.mean() if self.loss.beta < 2.0 else 0.0
+                shift = self.loss.shift(mean, self.matrix.dtype)
                 self.problem = Problem(self.matrix, self.loss, shift=shift)
                 self.solver = best_solver(self.problem)
                 self.state = self.solver.init(self.problem, *self.start)
-                self.state.objective = self.problem.objective(self.state.W, self.state.Ht)
+                self.state.objective = self.solver.value(self.problem, self.state)
+                self.rule = RelativeProgress(1e-5)
+                self.rule.begin(self.state.objective)
             for _ in range(iterations):
-                self.state, _ = self.solver.step(self.problem, self.state, self.rng)
+                self.state, info = self.solver.step(self.problem, self.state, self.rng)
+                self.standing = self.standing or self.rule.done(info)
 
     def factors(self) -> tuple[np.ndarray, np.ndarray]:
         """The current iterate."""

@@ -1,4 +1,4 @@
-"""torchnmf's multiplicative updates, dense."""
+"""torchnmf's multiplicative updates."""
 
 from __future__ import annotations
 
@@ -17,21 +17,25 @@ class Racer(BaseRacer):
 
     @classmethod
     def why_not(cls, X: Any, beta: float) -> str | None:
-        """It must be installed; its sparse path is left out."""
-        if importlib.util.find_spec("torchnmf") is None:
-            return "not installed"
-        return "sparse data are not raced" if hasattr(X, "tocsr") else None
+        """It must be installed."""
+        return "not installed" if importlib.util.find_spec("torchnmf") is None else None
 
     def __init__(self, X: Any, W: np.ndarray, H: np.ndarray, beta: float) -> None:
         import torch
         from torchnmf.nmf import NMF
 
-        self.X, self.beta = torch.from_numpy(X), beta
+        self.beta = beta
+        if hasattr(X, "tocsr"):
+            entries = X.tocoo()
+            places = torch.from_numpy(np.stack([entries.row, entries.col]).astype(np.int64))
+            self.X = torch.sparse_coo_tensor(places, torch.from_numpy(entries.data), entries.shape).coalesce()
+        else:
+            self.X = torch.from_numpy(X)
         self.model = NMF(W=torch.from_numpy(np.ascontiguousarray(H.T)), H=torch.from_numpy(W.copy()))
 
     def advance(self, iterations: int) -> None:
         """Its own loop."""
-        self.model.fit(self.X, beta=self.beta, tol=0, max_iter=iterations)
+        self.model.fit(self.X, beta=self.beta, tol=float("-inf"), max_iter=iterations)
 
     def factors(self) -> tuple[np.ndarray, np.ndarray]:
         """Back to our orientation."""
