@@ -3,7 +3,10 @@
 import multiprocessing
 import os
 import threading
+from time import sleep
+from types import SimpleNamespace
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +14,8 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import partwise
+from partwise import NMF, compiling
+from partwise.compiling import Teller
 from partwise.datasets import make_low_rank
 from partwise.parallel import get_threads, over_rows, set_threads, thread_limit
 
@@ -103,3 +108,31 @@ def test_a_forked_child_can_fit_after_its_parent_did():
         got = queue.get(timeout=120)
         child.join(30)
     assert got == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+def test_four_processes_give_the_serial_answers(loss):
+    problems = [np.random.default_rng(seed).random((60, 40)) for seed in range(4)]
+    serial = [fitted(X, loss) for X in problems]
+    parallel = joblib.Parallel(n_jobs=4)(joblib.delayed(fitted)(X, loss) for X in problems)
+    for one, other in zip(serial, parallel):
+        assert np.allclose(one, other, rtol=1e-10, atol=1e-12)
+
+
+def fitted(X, loss):
+    return NMF(5, beta_loss=loss, max_iter=20, tol=0).fit(X).components_
+
+
+def test_a_word_is_said_when_compiling_takes_long(capsys, monkeypatch):
+    kernel = SimpleNamespace(py_func=SimpleNamespace(__module__="partwise.solvers.sweep"))
+    foreign = SimpleNamespace(py_func=SimpleNamespace(__module__="elsewhere"))
+    teller = Teller()
+    monkeypatch.setattr(compiling, "PATIENCE", 0.05)
+    for what, wait in ((foreign, 0.2), (kernel, 0.0), (kernel, 0.3), (kernel, 0.3)):
+        begin = SimpleNamespace(data={"dispatcher": what})
+        teller.on_start(begin)
+        sleep(wait)
+        teller.on_end(begin)
+        if what is foreign or wait == 0.0:
+            assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err.count("compiling") == 1

@@ -63,3 +63,18 @@ def stopping(
 
     summary = reproduce_stopping(make_folder(output))
     emit(summary, as_json, summary["lines"])
+
+
+@app.command("cost")
+def cost(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-cost-results"
+    ),
+    repeats: Annotated[int, typer.Option(min=1, help="Times each task is timed.")] = 15,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """What an iteration costs: against its matrix products, and how it grows with data and threads."""
+    from partwise.reproduce.cost import reproduce_cost
+
+    summary = reproduce_cost(make_folder(output), repeats)
+    emit(summary, as_json, summary["lines"])

@@ -9,6 +9,10 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from partwise.compiling import tell_when_compiling
+
+tell_when_compiling()
+
 
 class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """X ≈ W · components_; `transform` gives W."""
