@@ -78,3 +78,46 @@ def cost(
 
     summary = reproduce_cost(make_folder(output), repeats)
     emit(summary, as_json, summary["lines"])
+
+
+@app.command("bars")
+def bars(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-bars-results"
+    ),
+    runs: Annotated[int, typer.Option(min=1, help="Number of seeded runs.")] = 100,
+    paper: Annotated[bool, typer.Option("--paper", help="The thesis's settings instead of ours.")] = False,
+    inference: Annotated[str, typer.Option(help="exact, truncated, or both.")] = "both",
+    size: Annotated[int, typer.Option(min=2, help="Side of the image; there are twice as many bars.")] = 4,
+    samples: Annotated[int, typer.Option(min=1, help="Images in each run.")] = 1000,
+    activation: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of each bar.")] = 0.3,
+    seed: Annotated[int, typer.Option(help="Seed of the first run.")] = 0,
+    grid: Annotated[bool, typer.Option("--grid", help="Also vary what the thesis does not state.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """The bars test of binary NMF: how often all bars are found, and the figures of the thesis."""
+    from partwise.reproduce.bars import reproduce_bars
+
+    if inference not in ("exact", "truncated", "both"):
+        raise ValueError(f"--inference must be exact, truncated or both; got '{inference}'.")
+    which = ("exact", "truncated") if inference == "both" else (inference,)
+    summary = reproduce_bars(make_folder(output), runs, paper, which, size, samples, activation, seed, grid)
+    emit(summary, as_json, summary["lines"])
+
+
+@app.command("digits17")
+def digits17(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-digits17-results"
+    ),
+    components: Annotated[int, typer.Option("-k", "--components", min=1, help="Number of parts.")] = 16,
+    samples: Annotated[int, typer.Option(min=2, help="Training images.")] = 6500,
+    iterations: Annotated[int, typer.Option(min=1, help="Most EM steps.")] = 60,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """Binary parts of handwritten ones and sevens: the picture, and the likelihood of images held out."""
+    from partwise.reproduce.digits17 import reproduce_digits17
+
+    summary = reproduce_digits17(make_folder(output), components, samples, iterations, seed)
+    emit(summary, as_json, summary["lines"])

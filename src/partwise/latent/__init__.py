@@ -1,0 +1,1 @@
+"""Models with discrete latents, learned by EM."""

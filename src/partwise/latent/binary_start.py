@@ -1,0 +1,80 @@
+"""Where BinaryNMF starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from partwise.core import Problem, run
+from partwise.initial import start_factors
+from partwise.latent.counts import Counts
+from partwise.solvers import best_solver
+
+
+def random_start(
+    counts: Counts, n_components: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Uniform components of the data's scale, a random π."""
+    pi = rng.uniform(0.1, 0.5)
+    scale = 2.0 * counts.mean / (pi * n_components)
+    return scale * rng.random((n_components, counts.n_features)), np.full(n_components, pi)
+
+
+def data_start(counts: Counts, n_components: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Samples as components, a little noise added where they are zero."""
+    chosen = rng.choice(counts.n_rows, n_components, replace=counts.n_rows < n_components)
+    rows = []
+    for i in chosen:
+        y, omega = counts.rows(int(i), int(i) + 1)
+        rows.append((y / np.maximum(omega, 1e-12) if omega is not None else y)[0])
+    W = np.array(rows) + 0.1 * counts.mean * rng.random((n_components, counts.n_features))
+    return W, np.full(n_components, min(0.5, 1.5 / n_components))
+
+
+def nmf_start(
+    counts: Counts,
+    n_components: int,
+    rng: np.random.Generator,
+    value: Callable[[np.ndarray, np.ndarray], float],
+    starts: int = 4,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The best of a few `cut_nmf`, judged by `value`, the log-likelihood of (components, π).
+
+    Most of them find all parts, some merge two; the binary likelihood tells them apart by far, the NMF's own
+    error hardly.
+    """
+    made = [cut_nmf(counts, n_components, child) for child in rng.spawn(starts)]
+    made = [(W, np.full(n_components, on.mean())) for W, on in made]
+    return max(made, key=lambda start: value(*start))
+
+
+def cut_nmf(
+    counts: Counts, n_components: int, rng: np.random.Generator, iterations: int = 100
+) -> tuple[np.ndarray, np.ndarray]:
+    """A Frobenius NMF from a random start, its usage cut into on and off.
+
+    A component that is on or off has usages near 0 and near one level c; Σu² / Σu is that level. The component
+    takes c over, and its π is the share of samples above c / 2.
+    """
+    problem = Problem(counts.X)
+    solver = best_solver(problem)
+    # Components at random, usage by solving for it: the start then does not depend on how often a row occurs.
+    _, Ht = start_factors(counts.X, n_components, "random", rng)
+    W = solver.solve_rows(Problem(counts.X, update_H=False), Ht, 10, 1e-2)
+    state = run(
+        problem,
+        solver,
+        solver.init(problem, W, Ht),
+        stopping=solver.stopping(1e-5),
+        max_iter=iterations,
+        rng=rng,
+    ).state
+    usage, r = state.W.astype(float), counts.row_weight
+    total = r @ usage
+    level = np.divide(r @ usage**2, total, out=np.ones_like(total), where=total > 0)
+    components = state.Ht.T.astype(float) * level[:, None]
+    on = r @ (usage > 0.5 * level) / r.sum()
+    # Zeros stay zero under the EM rule; what looks like zero here may be wanted later.
+    components += 1e-3 * counts.mean
+    return components, np.clip(on, 1e-3, 0.9)

@@ -1,0 +1,120 @@
+"""Counts as the E-steps read them: dense blocks of rows, or the positive entries row after row."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from partwise.matrix import InMemory, Matrix
+
+#: Entries of one dense block.
+BLOCK_ENTRIES = 1 << 21
+
+
+class Counts:
+    """Observed counts y with entry weights ω (0: missing) and row weights r.
+
+    Everything is handed out as ω y and ω, in double precision: differences of log-likelihoods of thousands
+    of nats decide what is learned.
+    """
+
+    def __init__(self, X: Matrix) -> None:
+        if not isinstance(X, InMemory):
+            raise TypeError("Counts are read in memory.")
+        self.X = X
+        self.n_rows, self.n_features = X.shape
+        r = X.row_weight
+        self.row_weight = np.ones(self.n_rows) if r is None else np.asarray(r, dtype=float)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether entries are missing or weighted."""
+        return self.X.weighted
+
+    def rows(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Rows `start … stop` of ω y, and of ω unless that is 1 everywhere."""
+        height, m = stop - start, self.n_features
+        y = np.zeros((height, m))
+        omega = np.full((height, m), float(self.X.background)) if self.weighted else None
+        for slab in self.X.packed(start, stop):
+            at = slice(slab.start - start, slab.stop - start)
+            if len(slab.indices) == 0 and len(slab.u) == (slab.stop - slab.start) * m:
+                y[at] = slab.u.reshape(-1, m)
+                if omega is not None:
+                    omega[at] += slab.v.reshape(-1, m)
+                continue
+            line = np.repeat(np.arange(slab.start - start, slab.stop - start), np.diff(slab.indptr))
+            y[line, slab.indices] = slab.u
+            if omega is not None:
+                omega[line, slab.indices] += slab.v
+        return y, omega
+
+    def blocks(self, width: int | None = None) -> Any:
+        """(slice, ω y, ω or None) over all rows; `width` columns of work beside each row set the height."""
+        height = max(1, BLOCK_ENTRIES // max(1, width or self.n_features))
+        for start in range(0, self.n_rows, height):
+            stop = min(start + height, self.n_rows)
+            yield (slice(start, stop), *self.rows(start, stop))
+
+    @functools.cached_property
+    def positives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Compressed rows of the entries ω y above zero: all that a Poisson log-likelihood needs, but for sums."""
+        counts, columns, values = [np.zeros(1, np.int64)], [], []
+        for _, y, _ in self.blocks():
+            line, column = np.nonzero(y > 0)
+            counts.append(np.bincount(line, minlength=len(y)))
+            columns.append(column.astype(np.int64))
+            values.append(y[line, column])
+        return np.cumsum(np.concatenate(counts)), np.concatenate(columns), np.concatenate(values)
+
+    @functools.cached_property
+    def _row_terms(self) -> tuple[np.ndarray, np.ndarray]:
+        factorials, saturated = np.empty(self.n_rows), np.empty(self.n_rows)
+        for rows, u, omega in self.blocks():
+            w = np.ones_like(u) if omega is None else omega
+            y = np.divide(u, w, out=np.zeros_like(u), where=w > 0)
+            factorials[rows] = (w * gammaln(y + 1.0)).sum(axis=1)
+            saturated[rows] = (xlogy(u, y) - u).sum(axis=1)
+        return factorials, saturated
+
+    @property
+    def log_factorials(self) -> np.ndarray:
+        """Σ_d ω log y! of each row: the constant of its log-likelihood."""
+        return self._row_terms[0]
+
+    @property
+    def saturated(self) -> np.ndarray:
+        """Σ_d ω (y log y − y) of each row: what a model that reproduces it exactly would have."""
+        return self._row_terms[1]
+
+    def totals(self, W: np.ndarray) -> np.ndarray:
+        """Σ_d ω_nd W_hd for each row and component; one row for all where nothing is missing."""
+        if not self.weighted:
+            return W.sum(axis=1)[None]
+        return np.asarray(self.X.weight_product(np.ascontiguousarray(W.T, dtype=self.X.dtype)), dtype=float)
+
+    def cross(self, means: np.ndarray) -> np.ndarray:
+        """Σ_n r_n ⟨s_h⟩_n ω y_nd, components by features."""
+        A = (means * self.row_weight[:, None]).astype(self.X.dtype)
+        # X.T weighs its inner index by r itself; the product alone does not.
+        return np.asarray(self.X.T.product(np.ascontiguousarray(A)), dtype=float).T
+
+    def exposure(self, means: np.ndarray) -> np.ndarray:
+        """Σ_n r_n ⟨s_h⟩_n ω_nd: components by features, or components by 1 where nothing is missing."""
+        A = means * self.row_weight[:, None]
+        if not self.weighted:
+            return A.sum(axis=0)[:, None]
+        return np.asarray(self.X.T.weight_product(np.ascontiguousarray(A, dtype=self.X.dtype)), dtype=float).T
+
+    @functools.cached_property
+    def mean(self) -> float:
+        """Mean of the observed counts."""
+        return self.X.mean()
+
+    @functools.cached_property
+    def background(self) -> float:
+        """δ, the rate of a pixel that no component reaches: tiny against the data, so that log 0 never occurs."""
+        return 1e-12 * max(self.mean, 1e-300)

@@ -1,0 +1,147 @@
+"""A way out for components that died or merged.
+
+EM cannot undo two parts that became one: every step that would part them first loses likelihood. So where samples are
+explained worse than Poisson noise can be blamed for, two moves are tried, and kept if a few EM steps later the
+likelihood is higher: the worst fitting component is split in two, or what the worst samples leave over is
+made a component. In both, the new one takes the place of the component that explains least.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from partwise.latent.binary_start import cut_nmf
+from partwise.latent.counts import Counts
+from partwise.latent.em import Run, Settings, run_em
+from partwise.latent.statistics import Statistics, log_prior
+from partwise.matrix import Dense
+
+#: Steps after which a move must have paid.
+TRIAL = 10
+#: Components that are tried to be split, in each round.
+SPLITS = 3
+#: Samples that are looked at to find a move.
+LOOK = 2000
+
+
+def rescue(
+    counts: Counts,
+    run: Run,
+    settings: Settings,
+    rng: np.random.Generator,
+    tell: Callable[[int, float], None] | None = None,
+) -> Run:
+    """Move components as long as that raises the log-likelihood; the run with the best parameters."""
+    trial_settings = replace(settings, temperatures=(), perturb=(), widen=0)
+    for _ in range(len(run.W)):
+        for W in moves(counts, run, settings, rng):
+            left = settings.max_iter - run.n_iter
+            if left <= 0 or run.interrupted:
+                return run
+            trial = run_em(
+                counts, W, run.activation, replace(trial_settings, max_iter=min(TRIAL, left)), rng, tell
+            )
+            if trial.log_likelihood <= run.log_likelihood + 10 * settings.tol * abs(run.log_likelihood):
+                continue
+            rest = replace(trial_settings, max_iter=max(1, left - trial.n_iter))
+            done = run_em(counts, trial.W, trial.activation, rest, rng, tell)
+            for name, values in run.history.items():
+                done.history[name] = values + trial.history[name] + done.history[name]
+            run = done
+            break
+        else:
+            return run
+    return run
+
+
+def moves(counts: Counts, run: Run, settings: Settings, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Components with one of them moved, the most promising first; none where the fit is as good as it can be."""
+    H = len(run.W)
+    if H < 2:
+        return
+    stats, _ = settings.inference(counts, run.W, run.activation)
+    shortfall = counts.saturated - stats.evidence
+    r = counts.row_weight
+    if r @ shortfall <= 1.05 * r.sum() * fair_shortfall(counts, run, stats):
+        return
+    on = r @ stats.means
+    useless = int(np.argmin(on * run.W.sum(axis=1)))
+    misfit = np.where(on > 1.0, (r * shortfall) @ stats.means / np.maximum(on, 1e-300), -np.inf)
+    yield from (
+        W
+        for h in np.argsort(-misfit)[:SPLITS]
+        if h != useless and on[h] > 2.0
+        for W in [split(counts, run.W, stats, int(h), useless, rng)]
+        if W is not None
+    )
+    W = replant(counts, run.W, stats, shortfall, useless)
+    if W is not None:
+        yield W
+
+
+def fair_shortfall(counts: Counts, run: Run, stats: Statistics) -> float:
+    """What a true model falls short of perfect reproduction, on average: noise, and the bits that had to be named."""
+    rows = np.linspace(0, counts.n_rows - 1, min(counts.n_rows, LOOK)).astype(int)
+    bits = stats.best[rows].astype(float)
+    noise = np.interp(bits @ run.W, *noise_cost()).sum(axis=1)
+    return float((noise - log_prior(run.activation, bits)).mean())
+
+
+@functools.cache
+def noise_cost() -> tuple[np.ndarray, np.ndarray]:
+    """For rates a: E[y log(y / a) − y + a], y Poisson of mean a; from 0 it rises to about ½ and stays there."""
+    rates = np.concatenate([[0.0], np.geomspace(1e-3, 200.0, 200)])
+    k = np.arange(400)[:, None]
+    log_rates = np.log(np.maximum(rates, 1e-300))
+    chance = np.exp(k * log_rates - rates - gammaln(k + 1.0))
+    cost = chance * (xlogy(k, k) - k * log_rates - k + rates)
+    return rates, np.where(rates > 0, cost.sum(axis=0), 0.0)
+
+
+def left_over(counts: Counts, W: np.ndarray, bits: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """What the given bits leave of the given rows, negative values cut off."""
+    left = np.empty((len(rows), counts.n_features))
+    for k, i in enumerate(rows):
+        y, omega = counts.rows(int(i), int(i) + 1)
+        observed = y if omega is None else np.divide(y, omega, out=np.zeros_like(y), where=omega > 0)
+        left[k] = np.maximum(observed[0] - bits[k] @ W, 0.0)
+    return left
+
+
+def split(
+    counts: Counts, W: np.ndarray, stats: Statistics, h: int, useless: int, rng: np.random.Generator
+) -> np.ndarray | None:
+    """Component h as two, found in what the others leave of the samples where it is on."""
+    rows = np.flatnonzero(stats.best[:, h])[:LOOK]
+    if len(rows) < 2:
+        return None
+    bits = stats.best[rows].astype(float)
+    bits[:, [h, useless]] = 0.0
+    left = left_over(counts, W, bits, rows)
+    if left.max() == 0:
+        return None
+    two, _ = cut_nmf(Counts(Dense.of(left)), 2, rng)
+    out = W.copy()
+    out[[h, useless]] = two
+    return out
+
+
+def replant(
+    counts: Counts, W: np.ndarray, stats: Statistics, shortfall: np.ndarray, useless: int
+) -> np.ndarray | None:
+    """What the worst explained samples leave over, where they agree, as a component."""
+    rows = np.argsort(-shortfall, kind="stable")[: min(200, max(2, len(shortfall) // 10))]
+    left = left_over(counts, W, stats.best[rows].astype(float), rows)
+    size = np.linalg.norm(left, axis=1)
+    if size.max() == 0:
+        return None
+    alike = left @ left.T / np.maximum(np.outer(size, size), 1e-300)
+    seed = int(np.argmax(np.where(size > 0, (alike > 0.7).sum(axis=1), -1)))
+    out = W.copy()
+    out[useless] = left[alike[seed] > 0.7].mean(axis=0) + 1e-3 * counts.mean
+    return out

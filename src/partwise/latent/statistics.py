@@ -1,0 +1,43 @@
+"""What an E-step hands to the M-step: sums over the posterior, never the posterior itself (3.2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Statistics:
+    """Sums over samples and states.
+
+    Attributes
+    ----------
+    evidence : array of shape (n_samples,)
+        log Σ_s p(y, s) without the constant log y!, over the states that were visited.
+    means : array of shape (n_samples, H)
+        ⟨s⟩.
+    best : array of bool of shape (n_samples, H)
+        The most probable state.
+    pairs : array of shape (H, H)
+        Σ_n r_n ⟨s sᵀ⟩.
+    numerator : callable
+        W ↦ Σ_n r_n Σ_s q_n(s) s_h y_nd W_hd / a_sd. Where the sums per state were kept it may be asked at several
+        W for the same q, else only at the W of the E-step.
+    repeatable : bool
+        Whether it may.
+    """
+
+    evidence: np.ndarray
+    means: np.ndarray
+    best: np.ndarray
+    pairs: np.ndarray
+    numerator: Callable[[np.ndarray], np.ndarray]
+    repeatable: bool
+
+
+def log_prior(activation: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """Equation 2.1, its logarithm, for each state."""
+    on, off = np.log(activation), np.log1p(-activation)
+    return np.asarray(states @ (on - off) + off.sum())

@@ -1,0 +1,406 @@
+"""BinaryNMF: parts that are on or off, learned by EM."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from partwise.core import Info, Progress, State
+from partwise.io.registry import register_model
+from partwise.latent.binary_start import data_start, nmf_start, random_start
+from partwise.latent.counts import Counts
+from partwise.latent.em import Inference, Run, Settings, log_likelihood, run_em
+from partwise.latent.m_step import limits
+from partwise.latent.rescue import rescue
+from partwise.latent.statistics import Statistics
+from partwise.models.base import FactorModel, as_generator
+from partwise.models.inputs import given
+from partwise.models.parameters import choice, real, whole
+from partwise.parallel import own_threads
+
+#: Exact inference up to here; beyond, the states are too many.
+MOST_EXACT = 16
+#: Up to here "auto" is exact.
+AUTO_EXACT = 10
+
+
+@register_model
+class BinaryNMF(FactorModel):
+    """Counts as sums of parts that are on or off, plus Poisson noise.
+
+    Each sample switches each component on with probability π, independently; the counts are Poisson with mean
+    s · components_. Learned by expectation maximization. Use it instead of `NMF` when a cause is present or absent
+    and has no strength: a bar, a stroke, a firing cell, an event.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of parts H.
+    inference : {"auto", "exact", "truncated"}, default="auto"
+        "exact" sums over all 2^H states (H up to 16). "truncated" visits, for each sample, the states with at most
+        `max_active` of `n_candidates` components chosen for it. "auto" is exact up to H = 10.
+    max_active : int, optional
+        γ, the most components that are on at once; by default it follows π.
+    n_candidates : int or "all", optional
+        H′, how many components each sample chooses from; γ + 3 by default. "all" visits the same states for every
+        sample and has one more active component in the denominator, as in the thesis behind this model.
+    anneal : bool or sequence of float, default=True
+        Temperatures (at least 1) of the first steps, which blur the likelihood. True: 15 steps from 10 down where
+        the start is "random" or "data", none otherwise.
+    init : {"nmf", "random", "data"} or array of shape (n_components, n_features), default="nmf"
+        "nmf" cuts the best of a few NMFs into on and off.
+    perturb : float or sequence of float, default=0.0
+        Mean of Poisson noise that is added to the components after each step; a single number holds for the first
+        half of `max_iter`.
+    update : {"em", "least-squares"}, default="em"
+        The monotone EM rule, or the thesis's approximation (equation 3.8).
+    per_component : bool, default=False
+        One π for each component.
+    correct_activation : bool, default=True
+        Under truncation, correct π for the states that were left out.
+    widen : int, default=0
+        So many last steps use all 2^H states, as the thesis does instead of the correction.
+    rescue : bool, default=True
+        Replant components that died or merged, where that raises the likelihood.
+    n_init : int, default=1
+        Number of starts; the most likely outcome is kept.
+    max_iter : int, default=200
+    tol : float, default=1e-6
+        Stop when three steps in a row raise the log-likelihood by less than `tol` of itself.
+    missing_values : nan, 0 or None, default=nan
+        What marks an entry that was not observed; its term drops from the sum over features.
+    record_components : bool, default=False
+        Keep the components of every step in `history_`.
+    random_state : int, Generator, RandomState or None, default=None
+        None gives the same answer every time.
+    verbose : int, default=0
+        Above 0: a progress bar.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+    activation_ : float, or array of shape (n_components,) with `per_component`
+        π.
+    log_likelihood_ : float
+        Of the training data, constant terms included; under truncation, over the states visited.
+    history_ : dict
+        "log_likelihood", "activation" and "seconds" of every step, and "components" on request.
+    n_iter_ : int
+    converged_ : bool
+    inference_ : {"exact", "truncated"}
+    max_active_ : int
+        γ at the end.
+
+    Examples
+    --------
+    >>> from partwise import BinaryNMF
+    >>> from partwise.datasets import make_bars
+    >>> bars = make_bars(500, random_state=0)
+    >>> model = BinaryNMF(8).fit(bars.data)
+    >>> round(model.activation_, 2)
+    0.31
+    >>> model.predict(bars.data[:2]).shape
+    (2, 8)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        inference: str = "auto",
+        max_active: int | None = None,
+        n_candidates: int | str | None = None,
+        anneal: Any = True,
+        init: Any = "nmf",
+        perturb: Any = 0.0,
+        update: str = "em",
+        per_component: bool = False,
+        correct_activation: bool = True,
+        widen: int = 0,
+        rescue: bool = True,
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        missing_values: float | None = np.nan,
+        record_components: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.inference = inference
+        self.max_active = max_active
+        self.n_candidates = n_candidates
+        self.anneal = anneal
+        self.init = init
+        self.perturb = perturb
+        self.update = update
+        self.per_component = per_component
+        self.correct_activation = correct_activation
+        self.widen = widen
+        self.rescue = rescue
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.missing_values = missing_values
+        self.record_components = record_components
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ public
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BinaryNMF:
+        """Learn components and π.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Counts. Other nonnegative numbers are taken with a warning.
+        y : ignored
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Learn, and return the posterior means of the same rows."""
+        self._fit(X, sample_weight)
+        return self.transform(X)
+
+    def transform(self, X: Any) -> Any:
+        """Posterior means ⟨s⟩: how probably each component is on in each sample."""
+        data, stats, _ = self._posterior(X)
+        return self._named(stats.means.astype(data.X.dtype, copy=False), data.row_names)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The same as `transform`, always a plain array."""
+        data, stats, _ = self._posterior(X)
+        return stats.means.astype(data.X.dtype, copy=False)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable bit vector of each sample, as 0 and 1."""
+        return self._posterior(X)[1].best.astype(np.int64)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Log-likelihood of each sample, constant terms included."""
+        _, stats, counts = self._posterior(X)
+        return np.asarray(stats.evidence - counts.log_factorials)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood per sample, constant terms included."""
+        return float(self.score_samples(X).mean())
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw counts and the bits behind them from the model (equations 2.1 and 2.2)."""
+        check_is_fitted(self)
+        rng = as_generator(self.random_state if random_state is None else random_state)
+        H = len(self.components_)
+        bits = rng.random((whole("n_samples", n_samples), H)) < np.broadcast_to(self.activation_, H)
+        return rng.poisson(bits @ self.components_).astype(float), bits.astype(np.int64)
+
+    # ----------------------------------------------------------------- fitting
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        self._check()
+        data = given(self, X, reset=True, missing_values=self.missing_values, sample_weight=sample_weight)
+        if data.X.mean() == 0:
+            raise ValueError(
+                f"X ({data.X.shape[0]} × {data.X.shape[1]}) has no observed count above zero: there are no parts "
+                "to learn. Check that the right data were loaded."
+            )
+        counts = Counts(data.X)
+        _warn_of_fractions(counts)
+        settings = self._settings()
+        runs: list[Run] = []
+        with own_threads():
+            for rng in as_generator(self.random_state).spawn(self.n_init):
+                runs.append(self._one_run(counts, settings, rng))
+                if runs[-1].interrupted:
+                    break
+            best = max(runs, key=lambda run: run.log_likelihood)
+            self._keep(counts, best, settings)
+
+    def _one_run(self, counts: Counts, settings: Settings, rng: np.random.Generator) -> Run:
+        W, activation = self._start(counts, settings, rng)
+        if not self.per_component:
+            activation = np.full(len(W), activation.mean())
+        activation = np.clip(activation, *limits(counts, len(W)))
+        bar = Progress(self.max_iter, type(self).__name__) if self.verbose else None
+        tell: Callable[[int, float], None] | None = None
+        if bar is not None:
+            nowhere = State(W, W)
+
+            def tell(step: int, value: float) -> None:
+                bar(Info(step, value), nowhere)
+
+        try:
+            run = run_em(counts, W, activation, settings, rng, tell)
+            return rescue(counts, run, settings, rng, tell) if self.rescue and not self.widen else run
+        finally:
+            if bar is not None:
+                bar.close()
+
+    def _start(
+        self, counts: Counts, settings: Settings, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        H = self.n_components
+        if not isinstance(self.init, str):
+            W = check_array(self.init, dtype=np.float64, input_name="init")
+            if W.shape != (H, counts.n_features) or W.min() < 0:
+                raise ValueError(
+                    f"init must be nonnegative and of shape ({H}, {counts.n_features}); got {W.shape}"
+                    + (f" with a smallest value of {W.min():g}." if W.min() < 0 else ".")
+                )
+            return W, np.full(H, min(0.5, max(1.5 / H, 0.1)))
+        if self.init == "random":
+            return random_start(counts, H, rng)
+        if self.init == "data":
+            return data_start(counts, H, rng)
+
+        def value(W: np.ndarray, activation: np.ndarray) -> float:
+            activation = np.clip(activation, *limits(counts, H))
+            return log_likelihood(counts, settings.inference(counts, W, activation)[0])
+
+        return nmf_start(counts, H, rng, value)
+
+    def _check(self) -> None:
+        H = whole("n_components", self.n_components)
+        choice("inference", self.inference, ("auto", "exact", "truncated"))
+        choice("update", self.update, ("em", "least-squares"))
+        if isinstance(self.init, str):
+            choice("init", self.init, ("nmf", "random", "data"))
+        if self.inference == "exact" and H > MOST_EXACT:
+            raise ValueError(
+                f"inference='exact' would sum over 2^{H} = {2**H:,} states for each sample; "
+                f"use inference='truncated', or at most {MOST_EXACT} components."
+            )
+        if self.max_active is not None and whole("max_active", self.max_active) > H:
+            raise ValueError(
+                f"max_active={self.max_active} exceeds n_components={H}; no more components can be on than there are."
+            )
+        room = self.n_candidates
+        if room is not None and room != "all" and whole("n_candidates", room) > min(H, 62):
+            raise ValueError(
+                f"n_candidates={room} must be at most {min(H, 62)}, or 'all' for no preselection."
+            )
+        if whole("widen", self.widen, 0) and H > MOST_EXACT:
+            raise ValueError(
+                f"widen sums over all 2^{H} states in the last steps; use at most {MOST_EXACT} components."
+            )
+        for name in ("n_init", "max_iter"):
+            whole(name, getattr(self, name))
+        real("tol", self.tol)
+
+    def _settings(self) -> Settings:
+        return Settings(
+            self._inference(),
+            self.update,
+            self.per_component,
+            self.correct_activation,
+            self._temperatures(),
+            schedule("perturb", self.perturb, self.max_iter // 2, 0.0),
+            self.widen,
+            self.max_iter,
+            self.tol,
+            self.record_components,
+        )
+
+    def _inference(self) -> Inference:
+        exact = self.inference == "exact" or (self.inference == "auto" and self.n_components <= AUTO_EXACT)
+        return Inference(exact, self.max_active, self.n_candidates)
+
+    def _temperatures(self) -> Sequence[float]:
+        if self.anneal is False or self.anneal is None:
+            return ()
+        if self.anneal is True:
+            rough = isinstance(self.init, str) and self.init in ("random", "data")
+            return tuple(np.geomspace(10.0, 1.1, 15)) if rough else ()
+        return schedule("anneal", self.anneal, 1, 1.0)
+
+    def _keep(self, counts: Counts, run: Run, settings: Settings) -> None:
+        order = np.argsort(-run.activation * run.W.sum(axis=1), kind="stable")
+        if not isinstance(self.init, str):
+            order = np.arange(len(order))
+        self.components_ = run.W[order]
+        pi = run.activation[order]
+        self.activation_ = pi if self.per_component else float(pi[0])
+        self.n_components_ = len(pi)
+        stats, _ = settings.inference(counts, self.components_, pi)
+        self.log_likelihood_ = log_likelihood(counts, stats)
+        self.background_ = counts.background
+        self.n_iter_ = run.n_iter
+        self.converged_ = run.converged
+        self.inference_ = "exact" if settings.inference.exact else "truncated"
+        self.max_active_ = self.n_components_ if settings.inference.exact else settings.inference.gamma(pi)
+        history = {
+            "log_likelihood": np.array(run.history["log_likelihood"]),
+            "activation": np.array(run.history["activation"])[:, slice(None) if self.per_component else 0],
+            "seconds": np.array(run.history["seconds"]),
+        }
+        if self.record_components:
+            history["components"] = np.array(run.history["components"])[:, order]
+        self.history_ = history
+        low, high = limits(counts, self.n_components_)
+        if (pi <= low).any() or (pi >= high).any():
+            which = "never" if (pi <= low).any() else "always"
+            warnings.warn(
+                f"π has reached its edge: some component is {which} on. Use fewer components, or another start.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if not run.converged and self.tol > 0 and not run.interrupted and not self.widen:
+            warnings.warn(
+                f"Maximum number of iterations {self.max_iter} reached; the log-likelihood was still rising. "
+                f"Raise max_iter, for instance to {5 * self.max_iter}, or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _posterior(self, X: Any) -> tuple[Any, Statistics, Counts]:
+        check_is_fitted(self)
+        data = given(self, X, reset=False, missing_values=self.missing_values)
+        counts = Counts(data.X)
+        pi = np.broadcast_to(self.activation_, len(self.components_)).astype(float)
+        with own_threads():
+            W = np.asarray(self.components_, dtype=float)
+            stats, truncation = self._inference()(_with_scale(counts, self), W, pi)
+        if truncation is not None and truncation[0] < truncation[1]:
+            # The thesis's posteriors do not add up to 1 over the counted states; as probabilities they should.
+            stats.means = np.clip(stats.means, 0.0, 1.0)
+        return data, stats, counts
+
+    def __sklearn_tags__(self) -> Any:
+        """NaN is welcome where it marks missing entries."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing_values is not None
+        return tags
+
+
+def schedule(name: str, value: Any, length: int, low: float) -> tuple[float, ...]:
+    """A number for each of the first `length` steps, or the given sequence of numbers."""
+    if np.ndim(value) == 0:
+        number = real(name, value, low)
+        return (number,) * length if number > low else ()
+    return tuple(real(name, number, low) for number in value)
+
+
+def _with_scale(counts: Counts, model: BinaryNMF) -> Counts:
+    """Give new samples the background rate of the fit: rows must not depend on each other."""
+    counts.__dict__["background"] = model.background_
+    return counts
+
+
+def _warn_of_fractions(counts: Counts) -> None:
+    values = counts.X.packed(0, min(counts.n_rows, 1000))
+    if any((slab.u != np.round(slab.u)).any() for slab in values) and not counts.weighted:
+        warnings.warn(
+            "X is not made of whole numbers. BinaryNMF is a model of counts: the fit goes on, but its likelihood is "
+            "then only a quasi-likelihood.",
+            UserWarning,
+            stacklevel=5,
+        )
