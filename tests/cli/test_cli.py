@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import partwise
 from partwise.cli import main
 from partwise.core import callbacks
-from partwise.datasets import make_low_rank
+from partwise.datasets import make_bars, make_low_rank
 from partwise.io import read, write_csv
 
 
@@ -221,3 +221,31 @@ def test_map_experiment_runs_on_the_bundled_digits(tmp_path, monkeypatch, capsys
     for trace in summary["log_posterior"].values():
         assert np.all(np.diff(trace) >= 0)
     assert (tmp_path / "m" / "map.png").stat().st_size > 10_000
+
+
+def test_binary_parts_from_the_command_line(tmp_path, capsys):
+    bars = make_bars(200, random_state=0)
+    path, out = tmp_path / "bars.csv", tmp_path / "out"
+    write_csv(path, bars.data, [f"s{i}" for i in range(200)], [f"p{j}" for j in range(16)], corner="id")
+    assert call("fit", path, "-k", 8, "--model", "binary", "-o", out, "-q", "--json") == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["activation"] == pytest.approx(bars.latent.mean(), abs=0.03)
+    assert call("info", out / "model.partwise") == 0
+    assert "exact EM" in capsys.readouterr().out
+    assert call("transform", out / "model.partwise", path, "-o", tmp_path / "W.csv") == 0
+    assert np.allclose(read(tmp_path / "W.csv").data, read(out / "W.csv").data, atol=1e-6)
+    assert call("fit", path, "-k", 8, "--model", "ternary") == 2
+    assert call("fit", path, "-k", 30, "--model", "binary", "--inference", "exact", "-o", out) == 2
+    assert "1,073,741,824 states" in capsys.readouterr().err
+
+
+def test_bars_and_digits17_experiments(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("PARTWISE_DATA", raising=False)
+    assert call("reproduce", "bars", "--runs", 2, "-o", tmp_path) == 0
+    assert "exact      all bars in 100" in capsys.readouterr().out
+    assert call("reproduce", "bars", "--runs", 2, "--paper", "--inference", "truncated", "-o", tmp_path) == 0
+    assert (tmp_path / "bars.png").stat().st_size > 10_000
+    assert call("reproduce", "digits17", "-k", 6, "--iterations", 8, "-o", tmp_path) == 0
+    summary = json.loads((tmp_path / "digits17.json").read_text())
+    assert summary["test"] > summary["independent_pixels"]
+    assert call("reproduce", "bars", "--inference", "some", "-o", tmp_path) == 2

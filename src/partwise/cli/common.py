@@ -61,3 +61,36 @@ def top_features(model: Any, column_names: list[str], count: int = 8) -> list[li
     """For each component the features that weigh most in it."""
     order = (-model.components_).argsort(axis=1, kind="stable")[:, :count]
     return [[column_names[j] for j in row if part[j] > 0] for row, part in zip(order, model.components_)]
+
+
+def what_was_found(model: Any) -> dict[str, Any]:
+    """The figures that are the model's own."""
+    if type(model).__name__ == "BinaryNMF":
+        return {
+            "model": "binary",
+            "solver": f"{model.inference_} EM",
+            "activation": model.activation_,
+            "log_likelihood": model.log_likelihood_,
+            "max_active": model.max_active_,
+        }
+    return {
+        "model": "nmf",
+        "beta_loss": model.beta_loss,
+        "solver": model.solver_,
+        "objective": model.objective_,
+        "reconstruction_err": model.reconstruction_err_,
+    }
+
+
+def outcome_words(summary: dict[str, Any]) -> str:
+    """The same in a few words."""
+    if summary["model"] == "binary":
+        return (
+            f"log-likelihood {summary['log_likelihood']:.6g}; π, the probability of a part being on: "
+            + ", ".join(f"{pi:.4g}" for pi in _as_list(summary["activation"]))
+        )
+    return f"reconstruction error {summary['reconstruction_err']:.6g}"
+
+
+def _as_list(value: Any) -> list[float]:
+    return list(value) if hasattr(value, "__len__") else [value]

@@ -9,7 +9,16 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.common import emit, loss_from, make_folder, names_or_numbers, say, top_features
+from partwise.cli.common import (
+    emit,
+    loss_from,
+    make_folder,
+    names_or_numbers,
+    outcome_words,
+    say,
+    top_features,
+    what_was_found,
+)
 
 
 def fit(
@@ -26,17 +35,31 @@ def fit(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
         "partwise-fit"
     ),
+    kind: Annotated[
+        str, typer.Option("--model", help="nmf, or binary: counts as sums of parts that are on or off.")
+    ] = "nmf",
+    inference: Annotated[
+        str, typer.Option(help="For binary: auto, exact or truncated.", rich_help_panel="Binary parts")
+    ] = "auto",
     loss: Annotated[str, typer.Option(help="frobenius, kl, is, or a number β.")] = "frobenius",
     missing: Annotated[
         str,
         typer.Option(help="What is unobserved: 'nan' cells, 'zero' entries, or 'none' (NaN is an error)."),
     ] = "nan",
     solver: Annotated[str, typer.Option(help="auto, hals, scd, emu, randomized, mu or cd.")] = "auto",
-    init: Annotated[str | None, typer.Option(help="random, nndsvd, nndsvda or nndsvdar.")] = None,
+    init: Annotated[
+        str | None,
+        typer.Option(help="random, nndsvd, nndsvda or nndsvdar; for binary: nmf, random or data."),
+    ] = None,
     alpha_w: Annotated[float, typer.Option(help="Penalty on W.")] = 0.0,
     alpha_h: Annotated[float | None, typer.Option(help="Penalty on H; the same as W's if not given.")] = None,
     l1_ratio: Annotated[float, typer.Option(help="Linear share of the penalty, 0 to 1.")] = 0.0,
-    tol: Annotated[float, typer.Option(help="Stop when the objective falls by less than this share.")] = 1e-4,
+    tol: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop when the objective changes by less than this share; 1e-4, or 1e-6 for binary."
+        ),
+    ] = None,
     max_iter: Annotated[int, typer.Option(help="Most iterations.")] = 200,
     max_time: Annotated[float | None, typer.Option(help="Most seconds.")] = None,
     n_init: Annotated[int, typer.Option(help="Number of starts; the best is kept.")] = 1,
@@ -47,33 +70,45 @@ def fit(
 ) -> int:
     """Factor DATA ≈ W H. Writes W.csv, H.csv, model.partwise and summary.json into a folder.
 
+    With --model binary W.csv holds how probably each part is on.
+
     Ctrl-C stops early: the best factors so far are written.
     """
-    from partwise import NMF
+    from partwise import NMF, BinaryNMF
     from partwise.core import Interrupted
     from partwise.io import read
 
     kinds = {"nan": float("nan"), "zero": 0.0, "none": None}
     if missing not in kinds:
         raise ValueError(f"--missing must be nan, zero or none; got '{missing}'.")
+    if kind not in ("nmf", "binary"):
+        raise ValueError(f"--model must be nmf or binary; got '{kind}'.")
     table = read(data, key=key)
     folder = make_folder(output)
-    model = NMF(
-        components,
-        beta_loss=loss_from(loss),
-        missing_values=kinds[missing],
-        solver=solver,
-        init=init,
-        alpha_W=alpha_w,
-        alpha_H="same" if alpha_h is None else alpha_h,
-        l1_ratio=l1_ratio,
-        tol=tol,
-        max_iter=max_iter,
-        max_time=max_time,
-        n_init=n_init,
-        random_state=seed,
-        verbose=0 if quiet else 1,
-    )
+    shared: dict[str, Any] = {
+        "missing_values": kinds[missing],
+        "max_iter": max_iter,
+        "n_init": n_init,
+        "random_state": seed,
+        "verbose": 0 if quiet else 1,
+    }
+    model: Any
+    if kind == "binary":
+        tolerance = 1e-6 if tol is None else tol
+        model = BinaryNMF(components, inference=inference, init=init or "nmf", tol=tolerance, **shared)
+    else:
+        model = NMF(
+            components,
+            beta_loss=loss_from(loss),
+            solver=solver,
+            init=init,
+            alpha_W=alpha_w,
+            alpha_H="same" if alpha_h is None else alpha_h,
+            l1_ratio=l1_ratio,
+            tol=1e-4 if tol is None else tol,
+            max_time=max_time,
+            **shared,
+        )
     begin = perf_counter()
     try:
         with warnings.catch_warnings(record=True) as said:
@@ -114,12 +149,9 @@ def write_results(folder: Path, table: Any, model: Any, W: Any, outcome: dict[st
         "n_samples": table.shape[0],
         "n_features": table.shape[1],
         "n_components": model.n_components_,
-        "beta_loss": model.beta_loss,
-        "solver": model.solver_,
         "n_iter": model.n_iter_,
         "converged": model.converged_,
-        "objective": model.objective_,
-        "reconstruction_err": model.reconstruction_err_,
+        **what_was_found(model),
         "top_features": top_features(model, columns),
         "history": model.history_,
         **outcome,
@@ -136,7 +168,7 @@ def describe(summary: dict[str, Any]) -> list[str]:
         f"{summary['data']}: {summary['n_samples']} × {summary['n_features']} ≈ W · H with "
         f"{summary['n_components']} parts",
         f"{summary['solver']} {state} after {summary['n_iter']} iterations "
-        f"({summary['seconds']:.1f} s); reconstruction error {summary['reconstruction_err']:.6g}",
+        f"({summary['seconds']:.1f} s); {outcome_words(summary)}",
     ]
     for i, names in enumerate(summary["top_features"][:12]):
         lines.append(f"  part {i}: {', '.join(names)}")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.common import emit, names_or_numbers, top_features
+from partwise.cli.common import emit, names_or_numbers, outcome_words, top_features, what_was_found
 
 
 def info(
@@ -34,15 +34,15 @@ def info(
         "parameters": changed,
         "top_features": top_features(fitted, columns),
     }
-    for name in ("n_iter_", "converged_", "objective_", "reconstruction_err_", "solver_"):
-        if hasattr(fitted, name):
-            summary[name.rstrip("_")] = getattr(fitted, name)
+    summary |= {"n_iter": fitted.n_iter_, "converged": fitted.converged_}
+    found = what_was_found(fitted)
+    summary |= {name: value for name, value in found.items() if name != "model"}
     lines = [
         f"{model}: {summary['class']} with {k} parts over {m} features",
         "parameters: " + (", ".join(f"{a}={b!r}" for a, b in changed.items()) or "all at their defaults"),
         f"{summary.get('solver')}, {summary.get('n_iter')} iterations, "
         f"{'converged' if summary.get('converged') else 'not converged'}, "
-        f"reconstruction error {summary.get('reconstruction_err', float('nan')):.6g}",
+        f"{outcome_words(found)}",
         *(f"  part {i}: {', '.join(names)}" for i, names in enumerate(summary["top_features"])),
     ]
     emit(summary, as_json, lines)

@@ -121,3 +121,18 @@ def digits17(
 
     summary = reproduce_digits17(make_folder(output), components, samples, iterations, seed)
     emit(summary, as_json, summary["lines"])
+
+
+@app.command("binary-scale")
+def binary_scale(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-binary-scale-results"
+    ),
+    large: Annotated[bool, typer.Option(help="Also fit 200 components to 10,000 × 2,500 counts.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """What BinaryNMF costs: the exact E-step beside its matrix products, and a fit with many components."""
+    from partwise.reproduce.binary_scale import reproduce_binary_scale
+
+    summary = reproduce_binary_scale(make_folder(output), large)
+    emit(summary, as_json, summary["lines"])
