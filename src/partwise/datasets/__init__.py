@@ -14,6 +14,7 @@ Downloads are verified against a checksum and kept in the cache. Every function 
 
 from partwise.datasets._audio import fetch_audio
 from partwise.datasets._bars import make_bars
+from partwise.datasets._boolean import make_boolean
 from partwise.datasets._digits import load_digits
 from partwise.datasets._genes import fetch_all_aml
 from partwise.datasets._graphs import fetch_cora, fetch_football
@@ -40,5 +41,6 @@ __all__ = [
     "fetch_swimmer",
     "load_digits",
     "make_bars",
+    "make_boolean",
     "make_low_rank",
 ]

@@ -1,0 +1,97 @@
+"""Bit matrices packed into 64-bit words, row by row; bits beyond the last column are zero."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from partwise.parallel import over_rows
+
+_FIVES, _THREES, _FIFTEENS, _ONES = (
+    np.uint64(0x5555555555555555),
+    np.uint64(0x3333333333333333),
+    np.uint64(0x0F0F0F0F0F0F0F0F),
+    np.uint64(0x0101010101010101),
+)
+_1, _2, _4, _56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+
+
+def words(n_columns: int) -> int:
+    """Words that a row of so many bits takes."""
+    return -(-n_columns // 64)
+
+
+def pack(A: Any) -> np.ndarray:
+    """A dense or sparse 0/1 matrix as rows of 64-bit words."""
+    if hasattr(A, "tocsr"):
+        A = A.tocsr()
+        out = np.zeros((A.shape[0], words(A.shape[1])), np.uint64)
+        on = A.data != 0
+        rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[on]
+        columns = A.indices[on].astype(np.int64)
+        np.bitwise_or.at(out, (rows, columns // 64), np.uint64(1) << (columns % 64).astype(np.uint64))
+        return out
+    A = np.asarray(A, dtype=bool)
+    padded = np.zeros((A.shape[0], 64 * words(A.shape[1])), dtype=bool)
+    padded[:, : A.shape[1]] = A
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
+def unpack(P: np.ndarray, n_columns: int) -> np.ndarray:
+    """Back to an array of bool."""
+    bytes_ = np.ascontiguousarray(P).astype("<u8", copy=False).view(np.uint8)
+    return np.unpackbits(bytes_, axis=1, bitorder="little")[:, :n_columns].astype(bool)
+
+
+@njit(cache=True, nogil=True)
+def ones(word: np.uint64) -> int:
+    """How many bits are set; the compiler knows the idiom and has one instruction for it."""
+    word = word - ((word >> _1) & _FIVES)
+    word = (word & _THREES) + ((word >> _2) & _THREES)
+    word = (word + (word >> _4)) & _FIFTEENS
+    return int((word * _ONES) >> _56)
+
+
+@njit(cache=True, nogil=True)
+def count_rows(P: np.ndarray, out: np.ndarray) -> None:
+    """Bits set in each row."""
+    for i in range(P.shape[0]):
+        total = 0
+        for w in range(P.shape[1]):
+            total += ones(P[i, w])
+        out[i] = total
+
+
+def count(P: np.ndarray) -> np.ndarray:
+    """Bits set in each row."""
+    out = np.empty(len(P), np.int64)
+    over_rows(lambda a, b: count_rows(P[a:b], out[a:b]), len(P), grain=1024)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def product_rows(usage: np.ndarray, tiles: np.ndarray, out: np.ndarray) -> None:
+    """Rows of the Boolean product: the OR of the tiles that a row uses (2.1)."""
+    n, k = usage.shape
+    for i in range(n):
+        for w in range(tiles.shape[1]):
+            out[i, w] = 0
+        for t in range(k):
+            if usage[i, t]:
+                for w in range(tiles.shape[1]):
+                    out[i, w] |= tiles[t, w]
+
+
+def product(usage: np.ndarray, tiles: np.ndarray) -> np.ndarray:
+    """Boolean product of a usage (n × k, bool) and packed tiles; packed."""
+    out = np.empty((len(usage), tiles.shape[1]), np.uint64)
+    over_rows(lambda a, b: product_rows(usage[a:b], tiles, out[a:b]), len(usage), grain=256)
+    return out
+
+
+def wrong(P: np.ndarray, Q: np.ndarray, observed: np.ndarray | None = None) -> int:
+    """Hamming distance, over observed entries where these are given."""
+    difference = P ^ Q
+    return int(count(difference if observed is None else difference & observed).sum())

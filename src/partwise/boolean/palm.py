@@ -1,0 +1,89 @@
+"""PanPAL: Boolean factorization relaxed to [0, 1], by proximal alternating linearized steps (seed 004, 2.2.5).
+
+With D (m × n) ≈ Y Xᵀ, the objective is F = ½‖D − Y Xᵀ‖² + ½(|X| + |Y|) (2.6). A step goes down the gradient of
+one factor (2.10, 2.11), by the inverse of γ > 1 times its Lipschitz modulus, and then applies the proximal
+operator (2.13), which pushes values towards 0 and 1. The moduli are the spectral norms of the *other* factor's
+Gram matrix, YᵀY and XᵀX: as printed, (2.15) has Y Yᵀ and X Xᵀ, which have the same norm and n² entries.
+
+What a step lowers is not F but F + Λ(X) + Λ(Y) (Bolte, Sabach & Teboulle 2014). With step 1/L the operator
+solves argmin ½(x − x*)² + Λ(x*)/L; the operator (2.13) with push 2ρ belongs to Λ(x) = 2 ρ L min(x, 1 − x) on
+[0, 1]. To keep Λ the same function from step to step, ρ is `weight` / L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+#: γ of (2.16); above 1 the descent is strict.
+GAMMA = 1.00001
+
+
+def prox(A: np.ndarray, rho: float) -> np.ndarray:
+    """Equation 2.13, entry by entry."""
+    return np.where(A <= 0.5, np.maximum(0.0, A - 2.0 * rho), np.minimum(1.0, A + 2.0 * rho))
+
+
+def penalty(A: np.ndarray, weight: float) -> float:
+    """Σ Λ: 2 · weight · min(a, 1 − a) inside [0, 1], infinite outside."""
+    if A.min(initial=0.0) < 0.0 or A.max(initial=0.0) > 1.0:
+        return float("inf")
+    return float(2.0 * weight * np.minimum(A, 1.0 - A).sum())
+
+
+@dataclass
+class Relaxed:
+    """The factors of D ≈ Y Xᵀ with their settings."""
+
+    D: np.ndarray
+    X: np.ndarray
+    Y: np.ndarray
+    weight: float = 1.0
+    sparsity: float = 0.5
+
+    def objective(self) -> float:
+        """F (2.6)."""
+        loss = 0.5 * float(((self.D - self.Y @ self.X.T) ** 2).sum())
+        return loss + self.sparsity * float(np.abs(self.X).sum() + np.abs(self.Y).sum())
+
+    def penalised(self) -> float:
+        """F + Λ(X) + Λ(Y): what never rises."""
+        return self.objective() + penalty(self.X, self.weight) + penalty(self.Y, self.weight)
+
+    def gradient_X(self) -> np.ndarray:
+        """Equation 2.10."""
+        return self.X @ (self.Y.T @ self.Y) - self.D.T @ self.Y + self.sparsity
+
+    def gradient_Y(self) -> np.ndarray:
+        """Equation 2.11."""
+        return self.Y @ (self.X.T @ self.X) - self.D @ self.X + self.sparsity
+
+    def step(self) -> None:
+        """Equations 2.8 and 2.9, with the step sizes (2.16)."""
+        L = GAMMA * max(float(np.linalg.norm(self.Y.T @ self.Y, 2)), 1e-12)
+        self.X = prox(self.X - self.gradient_X() / L, self.weight / L)
+        L = GAMMA * max(float(np.linalg.norm(self.X.T @ self.X, 2)), 1e-12)
+        self.Y = prox(self.Y - self.gradient_Y() / L, self.weight / L)
+
+
+def panpal(
+    D: np.ndarray,
+    rank: int,
+    rng: np.random.Generator,
+    max_iter: int = 2000,
+    tol: float = 1e-6,
+    weight: float = 0.1,
+) -> Iterator[Relaxed]:
+    """Run from a random start; the state after each step."""
+    m, n = D.shape
+    state = Relaxed(D, rng.random((n, rank)), rng.random((m, rank)), weight)
+    before = state.penalised()
+    for _ in range(max_iter):
+        state.step()
+        yield state
+        now = state.penalised()
+        if before - now <= tol * max(abs(before), 1e-12):
+            return
+        before = now

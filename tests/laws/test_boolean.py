@@ -1,0 +1,163 @@
+"""Laws of bits: packed algebra is the algebra, usage is the best there is, PanPAL never rises."""
+
+from itertools import product as every
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from partwise.boolean.bits import count, pack, product, unpack, wrong
+from partwise.boolean.descent import Prices, best_usage, subset_unions
+from partwise.boolean.palm import Relaxed, penalty, prox
+from partwise.boolean.relaxed import relaxed_factors
+from partwise.boolean.search import Tiles, alternate, error_of, search
+from partwise.boolean.table import Table
+from partwise.datasets import make_boolean
+
+widths = st.sampled_from([1, 7, 63, 64, 65, 128, 130])
+seeds = st.integers(0, 10**6)
+
+
+@given(n=st.integers(1, 6), m=widths, seed=seeds)
+def test_packing_is_undone_by_unpacking(n, m, seed):
+    A = np.random.default_rng(seed).random((n, m)) < 0.4
+    P = pack(A)
+    assert np.array_equal(unpack(P, m), A)
+    assert np.array_equal(pack(sp.csr_array(A)), P)
+    assert np.array_equal(count(P), A.sum(axis=1))
+
+
+@given(n=st.integers(1, 6), m=widths, k=st.integers(1, 5), seed=seeds)
+def test_the_packed_product_is_the_boolean_product(n, m, k, seed):
+    rng = np.random.default_rng(seed)
+    U, V, X, seen = (rng.random(shape) < 0.4 for shape in ((n, k), (k, m), (n, m), (n, m)))
+    P = product(U, pack(V))
+    expected = (U[:, :, None] & V[None]).any(axis=1)
+    assert np.array_equal(unpack(P, m), expected)
+    assert wrong(P, pack(X)) == (expected != X).sum()
+    assert wrong(P, pack(X), pack(seen)) == ((expected != X) & seen).sum()
+
+
+def paid(X, seen, U, V, prices):
+    """Entry by entry."""
+    cover = (U[:, :, None] & V[None]).any(axis=1)
+    missed, overdone = (X & ~cover & seen).sum(), (cover & ~X & seen).sum()
+    return prices.one * missed + prices.zero * overdone + prices.tile * U.sum()
+
+
+def brute_usage(row, seen, V, prices):
+    """The least that can be paid over all subsets of tiles."""
+    subsets = every((False, True), repeat=len(V))
+    return min(paid(row[None], seen[None], np.array(s)[None], V, prices) for s in subsets)
+
+
+@given(
+    n=st.integers(1, 5),
+    m=widths,
+    k=st.integers(1, 5),
+    seed=seeds,
+    prices=st.sampled_from([Prices(), Prices(1.5, 0.7), Prices(1, 1, 2)]),
+)
+def test_exact_usage_is_the_best_subset_and_local_usage_is_never_worse_than_before(n, m, k, seed, prices):
+    rng = np.random.default_rng(seed)
+    X, seen, V = (rng.random(shape) < p for shape, p in (((n, m), 0.5), ((n, m), 0.8), ((k, m), 0.4)))
+    start = rng.random((n, k)) < 0.5
+    rows, mask, tiles = pack(X & seen), pack(seen), pack(V)
+    best = sum(brute_usage(X[i], seen[i], V, prices) for i in range(n))
+    exact, local = start.copy(), start.copy()
+    assert best_usage(rows, mask, tiles, exact, prices, exact=True) == pytest.approx(best)
+    assert paid(X, seen, exact, V, prices) == pytest.approx(best)
+    after = best_usage(rows, mask, tiles, local, prices, exact=False)
+    assert best - 1e-9 <= after <= paid(X, seen, start, V, prices) + 1e-9
+    assert after == pytest.approx(paid(X, seen, local, V, prices))
+
+
+def test_subset_unions_are_the_unions():
+    V = np.random.default_rng(0).random((4, 70)) < 0.3
+    table = unpack(subset_unions(pack(V)), 70)
+    for s in range(16):
+        used = [t for t in range(4) if s >> t & 1]
+        assert np.array_equal(table[s], V[used].any(axis=0))
+
+
+@given(n=st.integers(1, 8), m=st.integers(1, 9), k=st.integers(1, 4), seed=seeds)
+def test_alternation_never_raises_the_error(n, m, k, seed):
+    rng = np.random.default_rng(seed)
+    X, seen = rng.random((n, m)) < 0.4, rng.random((n, m)) < 0.9
+    table = Table.of(X, seen)
+    tiles = Tiles(rng.random((n, k)) < 0.5, rng.random((k, m)) < 0.5, 0)
+    tiles.error = before = error_of(table, tiles.usage, tiles.columns)
+    after = alternate(table, tiles)
+    assert after.error <= before
+    assert after.error == error_of(table, after.usage, after.columns)
+
+
+@given(x=st.floats(-1, 2), weight=st.floats(0.001, 1.0), L=st.floats(0.5, 50.0))
+def test_the_proximal_operator_is_what_its_definition_says(x, weight, L):
+    grid = np.linspace(0.0, 1.0, 20001)
+    cost = 0.5 * (x - grid) ** 2 + 2.0 * weight * np.minimum(grid, 1 - grid) / L
+    at = float(prox(np.array([x]), weight / L)[0])
+    mine = 0.5 * (x - at) ** 2 + penalty(np.array([at]), weight) / L
+    assert mine <= cost.min() + 1e-7
+
+
+@given(
+    n=st.integers(2, 10), m=st.integers(2, 10), k=st.integers(1, 4), seed=seeds, weight=st.floats(0.0, 1.0)
+)
+def test_panpal_never_raises_its_penalised_objective(n, m, k, seed, weight):
+    rng = np.random.default_rng(seed)
+    state = Relaxed((rng.random((n, m)) < 0.4).astype(float), rng.random((m, k)), rng.random((n, k)), weight)
+    values = [state.penalised()]
+    for _ in range(15):
+        state.step()
+        values.append(state.penalised())
+    assert (np.diff(values) <= 1e-9 * np.abs(values[:-1]) + 1e-12).all()
+
+
+def test_panpal_gradients_are_finite_differences():
+    rng = np.random.default_rng(0)
+    state = Relaxed((rng.random((5, 4)) < 0.5).astype(float), rng.random((4, 2)), rng.random((5, 2)))
+    for name, gradient in (("X", state.gradient_X()), ("Y", state.gradient_Y())):
+        A = getattr(state, name)
+        for at in np.ndindex(A.shape):
+            kept, eps = A[at], 1e-6
+            values = []
+            for sign in (1, -1):
+                A[at] = kept + sign * eps
+                values.append(state.objective())
+            A[at] = kept
+            assert (values[0] - values[1]) / (2 * eps) == pytest.approx(gradient[at], abs=1e-6)
+
+
+def test_relaxed_factors_stay_in_the_unit_interval():
+    X = make_boolean(120, 90, 4, random_state=0).data
+    for data in (X.astype(float), sp.csr_array(X.astype(np.float32))):
+        W, Ht = relaxed_factors(data, 4, np.random.default_rng(0))
+        for A in (W, Ht):
+            assert A.dtype == data.dtype
+            assert A.min() >= 0
+            assert A.max() <= 1
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_planted_tiles_come_back_exactly(seed):
+    planted = make_boolean(200, 150, 8, noise_add=0.03, noise_drop=0.1, random_state=seed)
+    table = Table.of(planted.data)
+    tiles = search(
+        table, planted.data.astype(np.float32), 8, np.random.default_rng(seed), seconds=20, patience=300
+    )
+    found = unpack(product(tiles.usage, pack(tiles.columns)), 150)
+    assert (found != planted.clean).sum() == 0
+
+
+def test_the_generator_has_the_thesis_structure():
+    planted = make_boolean(random_state=0)
+    assert planted.usage.sum(axis=0).tolist() == [6 + int((512 - 180) * 0.1)] * 30
+    assert planted.components.sum(axis=1).tolist() == [6 + int((512 - 180) * 0.1)] * 30
+    flips = planted.data ^ planted.clean
+    assert flips[planted.clean].mean() == pytest.approx(0.05, abs=0.01)
+    assert flips[~planted.clean].mean() == pytest.approx(0.01, abs=0.002)
+    with pytest.raises(ValueError, match="do not fit"):
+        make_boolean(50, 50, 60)
