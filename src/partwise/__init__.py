@@ -12,12 +12,13 @@ from partwise._version import __version__
 
 if TYPE_CHECKING:
     from partwise import datasets, losses, priors
-    from partwise.models import NMF, BinaryNMF, load, non_negative_factorization, save
+    from partwise.models import NMF, BinaryNMF, BooleanMF, load, non_negative_factorization, save
     from partwise.parallel import get_threads, set_threads, thread_limit
 
 _HOME = {
     "NMF": "partwise.models",
     "BinaryNMF": "partwise.models",
+    "BooleanMF": "partwise.models",
     "non_negative_factorization": "partwise.models",
     "load": "partwise.models",
     "save": "partwise.models",
@@ -30,6 +31,7 @@ _MODULES = ("datasets", "losses", "priors")
 __all__ = [
     "NMF",
     "BinaryNMF",
+    "BooleanMF",
     "__version__",
     "datasets",
     "get_threads",

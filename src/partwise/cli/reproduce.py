@@ -136,3 +136,21 @@ def binary_scale(
 
     summary = reproduce_binary_scale(make_folder(output), large)
     emit(summary, as_json, summary["lines"])
+
+
+@app.command("tiling")
+def tiling(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-tiling-results"
+    ),
+    seeds: Annotated[int, typer.Option(min=1, help="Planted tables for each noise level.")] = 3,
+    seconds: Annotated[float, typer.Option(help="Most seconds for each.")] = 3.0,
+    levels: Annotated[int, typer.Option(min=1, help="How many noise levels, from the lowest.")] = 7,
+    records: Annotated[bool, typer.Option(help="Also the tables with published errors.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """Boolean tiles: recovery against noise; wrong entries on tables with published records."""
+    from partwise.reproduce.tiling import reproduce_tiling
+
+    summary = reproduce_tiling(make_folder(output), seeds, seconds, levels, records)
+    emit(summary, as_json, summary["lines"])

@@ -2,7 +2,8 @@
 
 from partwise.io import load, save
 from partwise.models.binary import BinaryNMF
+from partwise.models.boolean import BooleanMF
 from partwise.models.function import non_negative_factorization
 from partwise.models.nmf import NMF
 
-__all__ = ["NMF", "BinaryNMF", "load", "non_negative_factorization", "save"]
+__all__ = ["NMF", "BinaryNMF", "BooleanMF", "load", "non_negative_factorization", "save"]
