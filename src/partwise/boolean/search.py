@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from partwise.boolean.bits import count, pack, product, unpack, wrong
+from partwise.boolean.bits import count, pack, product, wrong
+from partwise.boolean.climb import climb
 from partwise.boolean.descent import WRONG, Prices, best_usage
 from partwise.boolean.grow import grow_tile, tile_values
 from partwise.boolean.relaxed import relaxed_factors
@@ -130,25 +131,6 @@ def likely_prices(table: Table, tiles: Tiles) -> Prices:
     return Prices(float(one * scale), float(zero * scale), float(np.log((1 - q) / q) * scale))
 
 
-def disturbed(table: Table, tiles: Tiles, rng: np.random.Generator) -> Tiles:
-    """A copy with one tile replaced by a row of the data, by what two rows share, or with a few bits flipped."""
-    out = tiles.copy()
-    k = len(out.columns)
-    t = int(rng.integers(k))
-    kind = rng.integers(3)
-    if kind < 2:
-        row = table.rows[rng.integers(table.n)]
-        if kind == 1:
-            row = row & table.rows[rng.integers(table.n)]
-        out.columns[t] = unpack(row[None], table.m)[0]
-        out.usage[:, t] = False
-    else:
-        flips = rng.integers(table.m, size=int(rng.integers(1, 4)))
-        out.columns[t, flips] ^= True
-    out.error = table.n * table.m
-    return out
-
-
 def search(
     table: Table,
     X: Any,
@@ -169,14 +151,11 @@ def search(
         if best.error == 0 or perf_counter() - begin > 0.5 * seconds:
             break
     assert best is not None
-    current, idle = best.copy(), 0
-    while perf_counter() - begin < seconds and idle < patience and best.error > 0:
-        trial = alternate(table, disturbed(table, current, rng))
-        idle += 1
-        if trial.error <= current.error:
-            if trial.error < best.error:
-                best, idle = trial.copy(), 0
-            current = trial
+    left = seconds - (perf_counter() - begin)
+    if patience > 0 and left > 0 and best.error > 0:
+        found = Tiles(*climb(table, best.usage, best.columns, rng, left, patience))
+        found = alternate(table, found)
+        best = found if found.error < best.error else best
     return best
 
 

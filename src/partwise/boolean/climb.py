@@ -1,0 +1,185 @@
+"""Iterated local search in compiled code: disturb a tile, improve rows and columns in turn, keep what is no worse.
+
+A trial takes a fraction of a millisecond on small tables, so the loop itself has to be compiled. Several chains run
+side by side, each with random numbers of its own; their number does not depend on the threads, so neither does the
+answer.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from partwise.boolean.descent import WRONG, Prices, improve
+from partwise.boolean.table import Table
+from partwise.parallel import over_rows
+
+#: Chains that search side by side.
+CHAINS = 2
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
+def climb(
+    table: Table,
+    usage: np.ndarray,
+    columns: np.ndarray,
+    rng: np.random.Generator,
+    seconds: float,
+    patience: int,
+    prices: Prices = WRONG,
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """From the given tiles on, until `patience` trials of every chain in a row found nothing, or time is up.
+
+    Chains start anew from the best of them whenever one has found something better.
+    """
+    begin = perf_counter()
+    best = (usage.copy(), columns.copy(), np.inf)
+    chains = [(usage.copy(), np.ascontiguousarray(columns.T)) for _ in range(CHAINS)]
+    costs = np.full(CHAINS, np.inf)
+    one, zero, cost = (float(price) for price in prices)
+    trials, idle = 8, 0
+    while idle < patience and perf_counter() - begin < seconds:
+        seeds = rng.integers(2**31 - 1, size=CHAINS)
+        started = perf_counter()
+
+        def task(
+            first: int, last: int, chains: Any = chains, trials: int = trials, seeds: Any = seeds
+        ) -> None:
+            for c in range(first, last):
+                U, Vt = chains[c]
+                costs[c] = climb_chain(
+                    table.rows,
+                    table.seen,
+                    table.columns,
+                    table.seen_columns,
+                    U,
+                    Vt,
+                    one,
+                    zero,
+                    cost,
+                    trials,
+                    int(seeds[c]),
+                )
+
+        over_rows(task, CHAINS, grain=1)
+        idle += trials
+        winner = int(np.argmin(costs))
+        if costs[winner] < best[2] - 1e-9:
+            if np.isfinite(best[2]):
+                idle = 0
+            best = (chains[winner][0].copy(), np.ascontiguousarray(chains[winner][1].T), float(costs[winner]))
+            chains = [(best[0].copy(), np.ascontiguousarray(best[1].T)) for _ in range(CHAINS)]
+        if best[2] <= 0:
+            break
+        # Legs of about a tenth of a second, so that the clock is looked at in time.
+        if patience > 10**5 and perf_counter() - started < 0.05:
+            trials = min(2 * trials, 4096)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def pack_bits(A: np.ndarray, out: np.ndarray) -> None:
+    """Columns of A (n × k, bool) as packed rows (k × words)."""
+    n, k = A.shape
+    for t in range(k):
+        for w in range(out.shape[1]):
+            out[t, w] = _ZERO
+    for i in range(n):
+        for t in range(k):
+            if A[i, t]:
+                out[t, i >> 6] |= _ONE << np.uint64(i & 63)
+
+
+@njit(cache=True, nogil=True)
+def settle(
+    rows: np.ndarray,
+    seen: np.ndarray,
+    tiles: np.ndarray,
+    use: np.ndarray,
+    one: float,
+    zero: float,
+    cost: float,
+    once: np.ndarray,
+    twice: np.ndarray,
+) -> float:
+    """Improve every row from what it has."""
+    total = 0.0
+    for i in range(rows.shape[0]):
+        total += improve(rows[i], seen[i], tiles, use[i], one, zero, cost, once, twice)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def climb_chain(
+    rows: np.ndarray,
+    seen: np.ndarray,
+    columns: np.ndarray,
+    seen_columns: np.ndarray,
+    U: np.ndarray,
+    Vt: np.ndarray,
+    one: float,
+    zero: float,
+    cost: float,
+    trials: int,
+    seed: int,
+) -> float:
+    """`trials` disturbances of U (n × k) and Vt (m × k), in place; returns what is paid at the end."""
+    np.random.seed(seed)  # noqa: NPY002  (compiled code has no other generator; this one is the thread's own)
+    n, k = U.shape
+    m = Vt.shape[0]
+    wide, tall = rows.shape[1], columns.shape[1]
+    tiles_v, tiles_u = np.empty((k, wide), np.uint64), np.empty((k, tall), np.uint64)
+    once_v, twice_v = np.empty(wide, np.uint64), np.empty(wide, np.uint64)
+    once_u, twice_u = np.empty(tall, np.uint64), np.empty(tall, np.uint64)
+    kept_U, kept_Vt = U.copy(), Vt.copy()
+    best = np.inf
+    for trial in range(trials + 1):
+        if trial > 0:
+            t = np.random.randint(k)  # noqa: NPY002
+            kind = np.random.randint(4)  # noqa: NPY002
+            if kind < 2:
+                i, i2 = np.random.randint(n), np.random.randint(n)  # noqa: NPY002
+                for j in range(m):
+                    w, b = j >> 6, np.uint64(j & 63)
+                    bit = (rows[i, w] >> b) & _ONE
+                    if kind == 1:
+                        bit &= (rows[i2, w] >> b) & _ONE
+                    Vt[j, t] = bit == _ONE
+                for i in range(n):
+                    U[i, t] = False
+            elif kind == 2:
+                for _ in range(1 + np.random.randint(3)):  # noqa: NPY002
+                    j = np.random.randint(m)  # noqa: NPY002
+                    Vt[j, t] = not Vt[j, t]
+            else:
+                # One tile takes over what two share, or what either has.
+                r = np.random.randint(k)  # noqa: NPY002
+                both = np.random.randint(2) == 0  # noqa: NPY002
+                for j in range(m):
+                    Vt[j, t] = (Vt[j, t] and Vt[j, r]) if both else (Vt[j, t] or Vt[j, r])
+        before = np.inf
+        while True:
+            pack_bits(Vt, tiles_v)
+            settle(rows, seen, tiles_v, U, one, zero, cost, once_v, twice_v)
+            pack_bits(U, tiles_u)
+            now = settle(columns, seen_columns, tiles_u, Vt, one, zero, cost, once_u, twice_u)
+            if now >= before - 1e-9:
+                break
+            before = now
+        paid = min(now, before)
+        if cost > 0.0:
+            for i in range(n):
+                for t in range(k):
+                    if U[i, t]:
+                        paid += cost
+        if paid <= best + 1e-9:
+            best = paid
+            kept_U[:] = U
+            kept_Vt[:] = Vt
+        else:
+            U[:] = kept_U
+            Vt[:] = kept_Vt
+    return best
