@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import partwise
 from partwise.cli import main
 from partwise.core import callbacks
-from partwise.datasets import make_bars, make_low_rank
+from partwise.datasets import make_bars, make_boolean, make_low_rank
 from partwise.io import read, write_csv
 
 
@@ -249,3 +249,29 @@ def test_bars_and_digits17_experiments(tmp_path, monkeypatch, capsys):
     summary = json.loads((tmp_path / "digits17.json").read_text())
     assert summary["test"] > summary["independent_pixels"]
     assert call("reproduce", "bars", "--inference", "some", "-o", tmp_path) == 2
+
+
+def test_tiles_from_the_command_line(tmp_path, capsys):
+    planted = make_boolean(80, 60, 3, random_state=0)
+    path, out = tmp_path / "votes.csv", tmp_path / "out"
+    write_csv(
+        path,
+        planted.data.astype(int),
+        [f"r{i}" for i in range(80)],
+        [f"c{j}" for j in range(60)],
+        corner="id",
+    )
+    assert call("tiles", path, "-o", out, "--max-time", 30) == 0
+    assert "3 tiles" in capsys.readouterr().out
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["wrong"] == (planted.data != planted.clean).sum()
+    assert len(summary["tiles"][0]["column_names"]) == summary["tiles"][0]["columns"]
+    assert (out / "tiles.png").stat().st_size > 5000
+    assert call("info", out / "model.partwise") == 0
+    assert "entries wrong" in capsys.readouterr().out
+    assert call("transform", out / "model.partwise", path, "-o", tmp_path / "U.csv") == 0
+    assert np.array_equal(read(tmp_path / "U.csv").data, read(out / "usage.csv").data)
+    assert call("tiles", path, "-k", "many", "-o", out) == 2
+    write_csv(path, 2.0 * planted.data, corner="id")
+    assert call("tiles", path, "-o", out) == 2
+    assert "takes 0 and 1" in capsys.readouterr().err

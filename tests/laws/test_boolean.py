@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partwise.boolean.bits import count, pack, product, unpack, wrong
+from partwise.boolean.climb import climb
 from partwise.boolean.descent import Prices, best_usage, subset_unions
 from partwise.boolean.palm import Relaxed, penalty, prox
 from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.search import Tiles, alternate, error_of, search
 from partwise.boolean.table import Table
 from partwise.datasets import make_boolean
+from partwise.parallel import thread_limit
 
 widths = st.sampled_from([1, 7, 63, 64, 65, 128, 130])
 seeds = st.integers(0, 10**6)
@@ -161,3 +163,17 @@ def test_the_generator_has_the_thesis_structure():
     assert flips[~planted.clean].mean() == pytest.approx(0.01, abs=0.002)
     with pytest.raises(ValueError, match="do not fit"):
         make_boolean(50, 50, 60)
+
+
+def test_climbing_never_ends_worse_and_is_the_same_on_any_number_of_threads():
+    X = np.random.default_rng(0).random((40, 23)) < 0.4
+    table = Table.of(X, np.random.default_rng(1).random((40, 23)) < 0.9)
+    start = alternate(table, Tiles(X[:, :4].copy(), X[:4].copy(), np.inf))
+    answers = []
+    for threads in (1, 2):
+        with thread_limit(threads):
+            answers.append(climb(table, start.usage, start.columns, np.random.default_rng(0), 60.0, 200))
+    for usage, columns, error in answers:
+        assert error == error_of(table, usage, columns)
+        assert error < start.error
+        assert np.array_equal(usage, answers[0][0])

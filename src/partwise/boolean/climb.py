@@ -17,9 +17,41 @@ from partwise.boolean.descent import WRONG, Prices, improve
 from partwise.boolean.table import Table
 from partwise.parallel import over_rows
 
-#: Chains that search side by side.
-CHAINS = 2
+#: Chains that search side by side, and how much worse than its record each may become, as a share of the
+#: record (of a hundred wrong entries, where the record is less).
+SLACK = (0.005, 0.025)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
+class Chain:
+    """One search: where it stands, the best it has seen, and how much worse than that it may wander."""
+
+    def __init__(self, usage: np.ndarray, columns: np.ndarray, slack: float) -> None:
+        self.U, self.Vt = usage.copy(), np.ascontiguousarray(columns.T)
+        self.best_U, self.best_Vt = self.U.copy(), self.Vt.copy()
+        self.record = np.inf
+        self.slack = slack
+
+    def leg(self, table: Table, prices: Prices, trials: int, seed: int) -> None:
+        """So many trials."""
+        one, zero, cost = (float(price) for price in prices)
+        self.record = climb_chain(
+            table.rows,
+            table.seen,
+            table.columns,
+            table.seen_columns,
+            self.U,
+            self.Vt,
+            self.best_U,
+            self.best_Vt,
+            self.record,
+            self.slack,
+            one,
+            zero,
+            cost,
+            trials,
+            seed,
+        )
 
 
 def climb(
@@ -33,51 +65,32 @@ def climb(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """From the given tiles on, until `patience` trials of every chain in a row found nothing, or time is up.
 
-    Chains start anew from the best of them whenever one has found something better.
+    A trial is accepted if it is no more than a little worse than the chain's record (record-to-record travel, Dueck):
+    a chain that accepts no loss settles where it began.
     """
     begin = perf_counter()
-    best = (usage.copy(), columns.copy(), np.inf)
-    chains = [(usage.copy(), np.ascontiguousarray(columns.T)) for _ in range(CHAINS)]
-    costs = np.full(CHAINS, np.inf)
-    one, zero, cost = (float(price) for price in prices)
+    chains = [Chain(usage, columns, slack) for slack in SLACK]
+    best = np.inf
     trials, idle = 8, 0
     while idle < patience and perf_counter() - begin < seconds:
-        seeds = rng.integers(2**31 - 1, size=CHAINS)
+        seeds = rng.integers(2**31 - 1, size=len(chains))
         started = perf_counter()
 
-        def task(
-            first: int, last: int, chains: Any = chains, trials: int = trials, seeds: Any = seeds
-        ) -> None:
+        def task(first: int, last: int, trials: int = trials, seeds: Any = seeds) -> None:
             for c in range(first, last):
-                U, Vt = chains[c]
-                costs[c] = climb_chain(
-                    table.rows,
-                    table.seen,
-                    table.columns,
-                    table.seen_columns,
-                    U,
-                    Vt,
-                    one,
-                    zero,
-                    cost,
-                    trials,
-                    int(seeds[c]),
-                )
+                chains[c].leg(table, prices, trials, int(seeds[c]))
 
-        over_rows(task, CHAINS, grain=1)
-        idle += trials
-        winner = int(np.argmin(costs))
-        if costs[winner] < best[2] - 1e-9:
-            if np.isfinite(best[2]):
-                idle = 0
-            best = (chains[winner][0].copy(), np.ascontiguousarray(chains[winner][1].T), float(costs[winner]))
-            chains = [(best[0].copy(), np.ascontiguousarray(best[1].T)) for _ in range(CHAINS)]
-        if best[2] <= 0:
+        over_rows(task, len(chains), grain=1)
+        now = min(chain.record for chain in chains)
+        idle = 0 if now < best - 1e-9 else idle + trials
+        best = min(best, now)
+        if best <= 0:
             break
         # Legs of about a tenth of a second, so that the clock is looked at in time.
         if patience > 10**5 and perf_counter() - started < 0.05:
             trials = min(2 * trials, 4096)
-    return best
+    winner = min(chains, key=lambda chain: chain.record)
+    return winner.best_U, np.ascontiguousarray(winner.best_Vt.T), float(winner.record)
 
 
 @njit(cache=True, nogil=True)
@@ -120,13 +133,17 @@ def climb_chain(
     seen_columns: np.ndarray,
     U: np.ndarray,
     Vt: np.ndarray,
+    best_U: np.ndarray,
+    best_Vt: np.ndarray,
+    record: float,
+    slack: float,
     one: float,
     zero: float,
     cost: float,
     trials: int,
     seed: int,
 ) -> float:
-    """`trials` disturbances of U (n × k) and Vt (m × k), in place; returns what is paid at the end."""
+    """`trials` disturbances of U (n × k) and Vt (m × k), and the best of them, in place; returns what that pays."""
     np.random.seed(seed)  # noqa: NPY002  (compiled code has no other generator; this one is the thread's own)
     n, k = U.shape
     m = Vt.shape[0]
@@ -135,7 +152,6 @@ def climb_chain(
     once_v, twice_v = np.empty(wide, np.uint64), np.empty(wide, np.uint64)
     once_u, twice_u = np.empty(tall, np.uint64), np.empty(tall, np.uint64)
     kept_U, kept_Vt = U.copy(), Vt.copy()
-    best = np.inf
     for trial in range(trials + 1):
         if trial > 0:
             t = np.random.randint(k)  # noqa: NPY002
@@ -175,11 +191,14 @@ def climb_chain(
                 for t in range(k):
                     if U[i, t]:
                         paid += cost
-        if paid <= best + 1e-9:
-            best = paid
+        if paid < record - 1e-9:
+            record = paid
+            best_U[:] = U
+            best_Vt[:] = Vt
+        if paid <= record + max(slack * record, 100.0 * slack * one) + 1e-9:
             kept_U[:] = U
             kept_Vt[:] = Vt
         else:
             U[:] = kept_U
             Vt[:] = kept_Vt
-    return best
+    return record

@@ -59,7 +59,7 @@ def make_folder(path: Path) -> Path:
 
 def top_features(model: Any, column_names: list[str], count: int = 8) -> list[list[str]]:
     """For each component the features that weigh most in it."""
-    order = (-model.components_).argsort(axis=1, kind="stable")[:, :count]
+    order = (-1.0 * model.components_).argsort(axis=1, kind="stable")[:, :count]
     return [[column_names[j] for j in row if part[j] > 0] for row, part in zip(order, model.components_)]
 
 
@@ -72,6 +72,13 @@ def what_was_found(model: Any) -> dict[str, Any]:
             "activation": model.activation_,
             "log_likelihood": model.log_likelihood_,
             "max_active": model.max_active_,
+        }
+    if type(model).__name__ == "BooleanMF":
+        return {
+            "model": "boolean",
+            "solver": model.method,
+            "wrong": model.reconstruction_err_,
+            "description_length": model.description_length_,
         }
     return {
         "model": "nmf",
@@ -89,6 +96,8 @@ def outcome_words(summary: dict[str, Any]) -> str:
             f"log-likelihood {summary['log_likelihood']:.6g}; π, the probability of a part being on: "
             + ", ".join(f"{pi:.4g}" for pi in _as_list(summary["activation"]))
         )
+    if summary["model"] == "boolean":
+        return f"{summary['wrong']} entries wrong, {summary['description_length']:.0f} bits"
     return f"reconstruction error {summary['reconstruction_err']:.6g}"
 
 

@@ -34,15 +34,19 @@ def info(
         "parameters": changed,
         "top_features": top_features(fitted, columns),
     }
-    summary |= {"n_iter": fitted.n_iter_, "converged": fitted.converged_}
+    for name in ("n_iter", "converged"):
+        if hasattr(fitted, f"{name}_"):
+            summary[name] = getattr(fitted, f"{name}_")
     found = what_was_found(fitted)
     summary |= {name: value for name, value in found.items() if name != "model"}
+    steps = []
+    if "n_iter" in summary:
+        word = "converged" if summary["converged"] else "not converged"
+        steps = [f"{summary['n_iter']} iterations", word]
     lines = [
         f"{model}: {summary['class']} with {k} parts over {m} features",
         "parameters: " + (", ".join(f"{a}={b!r}" for a, b in changed.items()) or "all at their defaults"),
-        f"{summary.get('solver')}, {summary.get('n_iter')} iterations, "
-        f"{'converged' if summary.get('converged') else 'not converged'}, "
-        f"{outcome_words(found)}",
+        ", ".join([str(summary["solver"]), *steps, outcome_words(found)]),
         *(f"  part {i}: {', '.join(names)}" for i, names in enumerate(summary["top_features"])),
     ]
     emit(summary, as_json, lines)

@@ -48,6 +48,8 @@ def transform(
         W = fitted.transform(table.data)
     except ValueError as error:
         raise ValueError(f"{data}: {error}") from error
+    if W.dtype == bool:
+        W = W.astype(int)
     rows = names_or_numbers(table.row_names, table.shape[0], "row")
     parts = [str(name) for name in fitted.get_feature_names_out()]
     if output is None:
