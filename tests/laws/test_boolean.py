@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from partwise.boolean.bits import count, pack, product, unpack, wrong
 from partwise.boolean.climb import climb
 from partwise.boolean.descent import Prices, best_usage, subset_unions
+from partwise.boolean.discovery import log10_chance
 from partwise.boolean.palm import Relaxed, penalty, prox
+from partwise.boolean.primp import PrimpRelaxed, code_length
 from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.search import Tiles, alternate, error_of, search
 from partwise.boolean.table import Table
@@ -118,9 +120,10 @@ def test_panpal_never_raises_its_penalised_objective(n, m, k, seed, weight):
     assert (np.diff(values) <= 1e-9 * np.abs(values[:-1]) + 1e-12).all()
 
 
-def test_panpal_gradients_are_finite_differences():
+@pytest.mark.parametrize("kind", [Relaxed, PrimpRelaxed])
+def test_palm_gradients_are_finite_differences(kind):
     rng = np.random.default_rng(0)
-    state = Relaxed((rng.random((5, 4)) < 0.5).astype(float), rng.random((4, 2)), rng.random((5, 2)))
+    state = kind((rng.random((5, 4)) < 0.5).astype(float), rng.random((4, 2)), rng.random((5, 2)))
     for name, gradient in (("X", state.gradient_X()), ("Y", state.gradient_Y())):
         A = getattr(state, name)
         for at in np.ndindex(A.shape):
@@ -177,3 +180,29 @@ def test_climbing_never_ends_worse_and_is_the_same_on_any_number_of_threads():
         assert error == error_of(table, usage, columns)
         assert error < start.error
         assert np.array_equal(usage, answers[0][0])
+
+
+def test_the_chance_of_a_tile_in_noise_is_below_its_bound():
+    """Every 2 × 2 choice of small noise tables, against the bound for tiles of all ones."""
+    rng = np.random.default_rng(0)
+    n, m, p, tables = 4, 4, 0.1, 4000
+    pairs = [(a, b) for a in range(4) for b in range(a)]
+    noise = rng.random((tables, n, m)) < p
+    holds = np.zeros(tables, bool)
+    for rows in pairs:
+        for columns in pairs:
+            holds |= noise[:, rows][:, :, columns].all(axis=(1, 2))
+    bound = 10 ** log10_chance(n, m, np.array([2]), np.array([2]), np.array([1.0]), p)[0]
+    assert holds.mean() <= bound
+    assert log10_chance(n, m, np.array([2]), np.array([2]), np.array([p]), p)[0] == 0
+    assert log10_chance(500, 500, np.array([50]), np.array([50]), np.array([0.8]), 0.05)[0] < -100
+
+
+def test_the_code_length_on_a_table_written_out_by_hand():
+    X = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]], dtype=bool)
+    U, V = np.array([[1], [1], [0], [1]], dtype=bool), np.array([[1, 1, 0]], dtype=bool)
+    c = -np.log(np.array([3, 3, 2]) / 8)
+    # The tile is used three times, item 3 is wrong twice; five codes in all.
+    rows = 3 * -np.log(3 / 5) + 2 * -np.log(2 / 5)
+    book = c[0] + c[1] - np.log(3 / 5) + c[2] - np.log(2 / 5)
+    assert code_length(Table.of(X), U, V) == pytest.approx(rows + book)

@@ -26,8 +26,9 @@ def test_planted_tiles_come_back(model, planted):
     assert (model.inverse_transform(usage) != planted.clean).sum() == 0
     assert model.reconstruction_err_ == (planted.data != planted.clean).sum()
     assert model.score(planted.data) == pytest.approx(1 - model.reconstruction_err_ / planted.data.size)
-    assert set(model.tiles_) == {"rows", "columns", "density", "adds"}
+    assert set(model.tiles_) == {"rows", "columns", "density", "adds", "log10_chance"}
     assert (np.diff(model.tiles_["adds"]) <= 0).all()
+    assert (model.tiles_["log10_chance"] < -20).all(), "planted tiles are no chance"
 
 
 def test_the_rank_by_description_length(planted):
@@ -72,6 +73,21 @@ def test_panpal_alone(planted):
     model = BooleanMF(6, method="panpal", random_state=0).fit(planted.data)
     assert len(model.thresholds_) == 2
     assert model.reconstruction_err_ < planted.data.sum()
+
+
+def test_primp_finds_a_rank_and_trustpal_drops_chance(planted):
+    model = BooleanMF(method="primp", random_state=0).fit(planted.data)
+    assert 4 <= model.n_components_ <= 10
+    assert model.reconstruction_err_ < 0.5 * planted.data.sum()
+    noise = np.random.default_rng(0).random((60, 40)) < 0.3
+    kept = BooleanMF(4, method="trustpal", random_state=0, max_time=30, patience=20).fit(noise)
+    assert kept.n_components_ == 0
+    assert (
+        BooleanMF(6, method="trustpal", random_state=0, max_time=60, patience=60)
+        .fit(planted.data)
+        .n_components_
+        == 6
+    )
 
 
 def test_save_and_load(model, planted, tmp_path):

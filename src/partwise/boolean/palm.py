@@ -60,11 +60,19 @@ class Relaxed:
         """Equation 2.11."""
         return self.Y @ (self.X.T @ self.X) - self.D @ self.X + self.sparsity
 
+    def modulus_X(self) -> float:
+        """Lipschitz modulus of X's gradient (2.15)."""
+        return float(np.linalg.norm(self.Y.T @ self.Y, 2))
+
+    def modulus_Y(self) -> float:
+        """Lipschitz modulus of Y's gradient (2.15)."""
+        return float(np.linalg.norm(self.X.T @ self.X, 2))
+
     def step(self) -> None:
         """Equations 2.8 and 2.9, with the step sizes (2.16)."""
-        L = GAMMA * max(float(np.linalg.norm(self.Y.T @ self.Y, 2)), 1e-12)
+        L = GAMMA * max(self.modulus_X(), 1e-12)
         self.X = prox(self.X - self.gradient_X() / L, self.weight / L)
-        L = GAMMA * max(float(np.linalg.norm(self.X.T @ self.X, 2)), 1e-12)
+        L = GAMMA * max(self.modulus_Y(), 1e-12)
         self.Y = prox(self.Y - self.gradient_Y() / L, self.weight / L)
 
 
@@ -75,10 +83,11 @@ def panpal(
     max_iter: int = 2000,
     tol: float = 1e-6,
     weight: float = 0.1,
+    objective: type[Relaxed] = Relaxed,
 ) -> Iterator[Relaxed]:
     """Run from a random start; the state after each step."""
     m, n = D.shape
-    state = Relaxed(D, rng.random((n, rank)), rng.random((m, rank)), weight)
+    state = objective(D, rng.random((n, rank)), rng.random((m, rank)), weight)
     before = state.penalised()
     for _ in range(max_iter):
         state.step()

@@ -13,10 +13,12 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from partwise.boolean.bits import pack, product, unpack
 from partwise.boolean.descent import WRONG, best_usage
 from partwise.boolean.description import description_length
+from partwise.boolean.discovery import log10_chance
 from partwise.boolean.grow import tile_values
 from partwise.boolean.palm import panpal
+from partwise.boolean.primp import primp
 from partwise.boolean.rank import choose_rank
-from partwise.boolean.search import Tiles, cut, error_of, likelier, likely_prices, search
+from partwise.boolean.search import Tiles, cut, error_of, likelier, likely_prices, noise_rates, search
 from partwise.boolean.table import Table
 from partwise.compiling import tell_when_compiling
 from partwise.io.registry import register_model
@@ -35,10 +37,15 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ----------
     n_components : int or "auto", default="auto"
         Number of tiles; "auto" takes the number that describes the table in the fewest bits.
-    method : {"auto", "panpal"}, default="auto"
-        "auto" begins at relaxed factors in [0, 1] and searches among bits: rows and columns in turn, tiles moved to
-        where they are needed, small disturbances, until none of that helps. "panpal" is proximal alternating
-        linearized minimization, cut at the threshold with the fewest wrong entries, and nothing more.
+    method : {"auto", "panpal", "primp", "trustpal"}, default="auto"
+        "auto" begins at relaxed factors in [0, 1] and searches among bits: rows and columns in turn, tiles
+        moved to where they are needed, small disturbances, until none of that helps. "panpal" is proximal
+        alternating linearized minimization, cut at the threshold with the fewest wrong entries, and nothing
+        more. "primp" is the same with a description length for its objective, its thresholds and, with "auto",
+        its rank. "trustpal" drops, from what "auto" finds, tiles that noise could hold: those whose bound
+        exceeds `fdr`.
+    fdr : float, default=0.01
+        See "trustpal".
     objective : {"error", "likelihood"}, default="error"
         "error" minimises the number of wrong entries. "likelihood" learns how often zeros and ones are flipped, and
         weighs wrong entries accordingly: closer to the truth where the noise is strong.
@@ -66,7 +73,8 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         With "auto": numbers of tiles that were tried, and their lengths.
     tiles_ : dict of arrays
         For each tile "rows" and "columns" (how many), "density" (share of ones), and "adds" (entries that it gets
-        right and no other tile would, less those that it alone gets wrong).
+        right and no other tile would, less those that it alone gets wrong), and "log10_chance" (a bound on the
+        probability that noise holds any tile like it; see `partwise.boolean.discovery`).
     thresholds_ : tuple of float
         With "panpal": where the factors were cut.
 
@@ -86,6 +94,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         n_components: Any = "auto",
         *,
         method: str = "auto",
+        fdr: float = 0.01,
         objective: str = "error",
         n_init: int = 4,
         patience: int = 300,
@@ -95,6 +104,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ) -> None:
         self.n_components = n_components
         self.method = method
+        self.fdr = fdr
         self.objective = objective
         self.n_init = n_init
         self.patience = patience
@@ -186,6 +196,11 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"n_components={k} exceeds the smaller side of X ({table.n} × {table.m}); with as many tiles as rows "
                 "or columns X is reproduced exactly. Choose fewer."
             )
+        if self.method == "primp":
+            dense = np.asarray(numbers.toarray() if sp.issparse(numbers) else numbers, dtype=float)
+            tiles, self.thresholds_, met = primp(table, dense, rng, None if k == "auto" else int(k))
+            self.description_lengths_ = np.array(met, dtype=float)
+            return tiles
         if self.method == "panpal":
             if k == "auto":
                 raise ValueError("method='panpal' needs a number of tiles; only method='auto' chooses one.")
@@ -206,7 +221,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if self.objective == "likelihood":
             tiles = likelier(table, tiles, rng)
             self.prices_ = tuple(likely_prices(table, tiles))
-        return tiles
+        return trusted(table, tiles, self.fdr) if self.method == "trustpal" else tiles
 
     def _prices(self) -> Any:
         from partwise.boolean.descent import Prices
@@ -223,16 +238,12 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             best_usage(table.rows, table.seen, pack(columns), usage, self._prices())
         self.reconstruction_err_ = int(error_of(table, usage, columns)) if len(columns) else table.n_ones
         self.description_length_ = description_length(table, usage, columns)
-        X, seen = unpack(table.rows, table.m), unpack(table.seen, table.m)
-        density = [
-            X[u][:, v].sum() / max(1, seen[u][:, v].sum()) if u.any() and v.any() else 0.0
-            for u, v in zip(usage.T, columns)
-        ]
         self.tiles_ = {
             "rows": usage.sum(axis=0),
             "columns": columns.sum(axis=1),
-            "density": np.array(density, dtype=float),
+            "density": densities(table, usage, columns),
             "adds": worth[order],
+            "log10_chance": chances(table, usage, columns),
         }
 
     # ------------------------------------------------------------------- input
@@ -240,7 +251,8 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _check(self) -> None:
         if not (isinstance(self.n_components, str) and self.n_components == "auto"):
             whole("n_components", self.n_components)
-        choice("method", self.method, ("auto", "panpal"))
+        choice("method", self.method, ("auto", "panpal", "primp", "trustpal"))
+        real("fdr", self.fdr, 0.0, 1.0)
         choice("objective", self.objective, ("error", "likelihood"))
         whole("n_init", self.n_init)
         whole("patience", self.patience, 0)
@@ -288,6 +300,30 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.no_validation = False
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def trusted(table: Table, tiles: Tiles, level: float) -> Tiles:
+    """The tiles that noise would hold with a probability of at most `level`."""
+    chance = chances(table, tiles.usage, tiles.columns)
+    keep = chance <= np.log10(max(level, 1e-300))
+    return Tiles(np.ascontiguousarray(tiles.usage[:, keep]), tiles.columns[keep], float("inf"))
+
+
+def densities(table: Table, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Share of ones among the observed entries of each tile."""
+    X, seen = unpack(table.rows, table.m), unpack(table.seen, table.m)
+    return np.array(
+        [X[u][:, v].sum() / max(1, seen[u][:, v].sum()) for u, v in zip(usage.T, columns)], dtype=float
+    )
+
+
+def chances(table: Table, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The bound of each tile, log₁₀; the noise is what is seen outside of all tiles."""
+    if len(columns) == 0:
+        return np.zeros(0)
+    background = noise_rates(table, Tiles(usage, columns, 0.0))[0]
+    density = densities(table, usage, columns)
+    return log10_chance(table.n, table.m, usage.sum(axis=0), columns.sum(axis=1), density, background)
 
 
 def _isnan(values: np.ndarray) -> np.ndarray:
