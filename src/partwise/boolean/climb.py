@@ -74,7 +74,6 @@ def climb(
     trials, idle = 8, 0
     while idle < patience and perf_counter() - begin < seconds:
         seeds = rng.integers(2**31 - 1, size=len(chains))
-        started = perf_counter()
 
         def task(first: int, last: int, trials: int = trials, seeds: Any = seeds) -> None:
             for c in range(first, last):
@@ -86,9 +85,8 @@ def climb(
         best = min(best, now)
         if best <= 0:
             break
-        # Legs of about a tenth of a second, so that the clock is looked at in time.
-        if patience > 10**5 and perf_counter() - started < 0.05:
-            trials = min(2 * trials, 4096)
+        # Longer legs, but not by the clock: the answer must not depend on the machine unless time ends the search.
+        trials = min(2 * trials, max(8, min(1024, patience // 8)))
     winner = min(chains, key=lambda chain: chain.record)
     return winner.best_U, np.ascontiguousarray(winner.best_Vt.T), float(winner.record)
 

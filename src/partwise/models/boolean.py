@@ -28,6 +28,9 @@ from partwise.models.parameters import choice, real, whole
 
 tell_when_compiling()
 
+#: Entries times tiles times disturbances: what the search may look at in vain, unless told otherwise.
+EFFORT = 1.5e9
+
 
 @register_model
 class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -51,9 +54,9 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         weighs wrong entries accordingly: closer to the truth where the noise is strong.
     n_init : int, default=4
         Number of relaxed starts.
-    patience : int, default=300
-        Disturbances without success after which the search ends.
-    max_time : float, default=5.0
+    patience : int or "auto", default="auto"
+        Disturbances without success after which the search ends; by default the more, the smaller the table.
+    max_time : float, default=10.0
         Seconds after which it ends in any case. Where time ends it, the answer depends on the machine.
     missing_values : nan or None, default=nan
         NaN marks entries that were not observed; with None it is an error.
@@ -97,8 +100,8 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         fdr: float = 0.01,
         objective: str = "error",
         n_init: int = 4,
-        patience: int = 300,
-        max_time: float = 5.0,
+        patience: Any = "auto",
+        max_time: float = 10.0,
         missing_values: float | None = np.nan,
         random_state: Any = None,
     ) -> None:
@@ -217,7 +220,10 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             k = len(start.columns)
             if k == 0:
                 return start
-        tiles = search(table, numbers, int(k), rng, self.max_time, self.n_init, self.patience, start)
+        patience = self.patience
+        if patience == "auto":
+            patience = int(np.clip(EFFORT / (table.n * table.m * int(k)), 50, 100_000))
+        tiles = search(table, numbers, int(k), rng, self.max_time, self.n_init, int(patience), start)
         if self.objective == "likelihood":
             tiles = likelier(table, tiles, rng)
             self.prices_ = tuple(likely_prices(table, tiles))
@@ -255,7 +261,8 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         real("fdr", self.fdr, 0.0, 1.0)
         choice("objective", self.objective, ("error", "likelihood"))
         whole("n_init", self.n_init)
-        whole("patience", self.patience, 0)
+        if self.patience != "auto":
+            whole("patience", self.patience, 0)
         real("max_time", self.max_time)
 
     def _table(self, X: Any, *, reset: bool) -> tuple[Table, Any]:
