@@ -142,15 +142,14 @@ def search(
     start: Tiles | None = None,
 ) -> Tiles:
     """The best of a few relaxed starts, or the given one; then disturb and improve until time or patience ends."""
+    best = replanted(table, from_relaxed(table, X, rank, rng), rng) if start is None else start
+    # The first start may have had to wait for the compiler; the clock begins after it.
     begin = perf_counter()
-    best = start
-    for _ in range(starts if start is None else 0):
-        found = replanted(table, from_relaxed(table, X, rank, rng), rng)
-        if best is None or found.error < best.error:
-            best = found
+    for _ in range(starts - 1 if start is None else 0):
         if best.error == 0 or perf_counter() - begin > 0.5 * seconds:
             break
-    assert best is not None
+        found = replanted(table, from_relaxed(table, X, rank, rng), rng)
+        best = found if found.error < best.error else best
     left = seconds - (perf_counter() - begin)
     if patience > 0 and left > 0 and best.error > 0:
         found = Tiles(*climb(table, best.usage, best.columns, rng, left, patience))

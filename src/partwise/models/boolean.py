@@ -65,7 +65,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     Attributes
     ----------
-    components_ : array of bool of shape (n_components_, n_features)
+    components_ : array of bool of shape (n_tiles, n_features)
         The columns of each tile, tiles of most worth first.
     n_components_ : int
     reconstruction_err_ : int
