@@ -102,7 +102,7 @@ class BinaryNMF(FactorModel):
     >>> from partwise.datasets import make_bars
     >>> bars = make_bars(500, random_state=0)
     >>> model = BinaryNMF(8).fit(bars.data)
-    >>> abs(model.activation_ - bars.latent.mean()) < 0.01
+    >>> bool(abs(model.activation_ - bars.latent.mean()) < 0.01)
     True
     >>> model.predict(bars.data[:2]).shape
     (2, 8)
