@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from partwise.boolean.bits import pack, product, unpack
-from partwise.boolean.descent import WRONG, best_usage
+from partwise.boolean.descent import WRONG, Prices, best_usage
 from partwise.boolean.description import description_length
 from partwise.boolean.discovery import log10_chance
 from partwise.boolean.grow import tile_values
@@ -229,9 +229,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.prices_ = tuple(likely_prices(table, tiles))
         return trusted(table, tiles, self.fdr) if self.method == "trustpal" else tiles
 
-    def _prices(self) -> Any:
-        from partwise.boolean.descent import Prices
-
+    def _prices(self) -> Prices:
         return Prices(*self.prices_)
 
     def _keep(self, table: Table, tiles: Tiles) -> None:
@@ -304,7 +302,6 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         tags.input_tags.allow_nan = self.missing_values is not None
-        tags.no_validation = False
         tags.transformer_tags.preserves_dtype = []
         return tags
 

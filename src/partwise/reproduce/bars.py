@@ -235,41 +235,22 @@ def draw(path: Path, kept: dict[str, Any], truth: dict[str, np.ndarray], size: i
     names = ", ".join(str(i + 1) for i in shown)
     draw_parts(axes["evolution"], evolution, shape, f"W after steps {names}, one line each (4.6)", columns=H)
     for colour, (label, chosen) in enumerate(typical(runs, H)):
-        values = np.array(chosen.history["log_likelihood"])
-        draw_curve(
-            axes["traces"],
-            np.arange(1, len(values) + 1),
-            values,
-            label=label,
-            colour=colour,
-            title="log-likelihood (4.3)",
-            xlabel="step",
-        )
+        by_step(axes["traces"], chosen.history["log_likelihood"], label, colour, "log-likelihood (4.3)")
     for colour, (name, outcomes) in enumerate(kept.items()):
-        values = np.array(outcomes[0][1].history["activation"]).reshape(outcomes[0][1].n_iter, -1)[:, 0]
-        draw_curve(
-            axes["pi"],
-            np.arange(1, len(values) + 1),
-            values,
-            label=name,
-            colour=colour,
-            title="π (4.7)",
-            xlabel="step",
-        )
+        shared = [np.mean(pi) for pi in outcomes[0][1].history["activation"]]
+        by_step(axes["pi"], shared, name, colour, "π (4.7)")
     axes["pi"].axhline(bars.latent.mean(), lw=0.8, ls=":", color="0.4")
     for colour, (rule, trace) in enumerate(truth.items()):
-        draw_curve(
-            axes["truth"],
-            np.arange(1, len(trace) + 1),
-            trace,
-            label=rule,
-            colour=colour,
-            title="started at the truth (4.4)",
-            xlabel="step",
-        )
+        by_step(axes["truth"], trace, rule, colour, "started at the truth (4.4)")
     for name in ("traces", "pi", "truth"):
         axes[name].legend()
     save_figure(drawing, path)
+
+
+def by_step(axes: Any, values: Any, label: str, colour: int, title: str) -> None:
+    """One quantity, step after step."""
+    steps = np.arange(1, len(values) + 1)
+    draw_curve(axes, steps, values, label=label, colour=colour, title=title, xlabel="step")
 
 
 def typical(runs: Sequence[tuple[Any, Run]], H: int) -> list[tuple[str, Run]]:
