@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from partwise.boolean.bits import count, pack, product, unpack, wrong
 from partwise.boolean.climb import climb
 from partwise.boolean.descent import Prices, best_usage, subset_unions
+from partwise.boolean.description import description_length
 from partwise.boolean.discovery import log10_chance
+from partwise.boolean.grow import tile_values
 from partwise.boolean.palm import Relaxed, penalty, prox
 from partwise.boolean.primp import PrimpRelaxed, code_length
+from partwise.boolean.rank import lengths_without
 from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.search import Tiles, alternate, error_of, search
 from partwise.boolean.table import Table
@@ -44,17 +47,17 @@ def test_the_packed_product_is_the_boolean_product(n, m, k, seed):
     assert wrong(P, pack(X), pack(seen)) == ((expected != X) & seen).sum()
 
 
-def paid(X, seen, U, V, prices):
+def paid(X, weights, U, V, prices):
     """Entry by entry."""
     cover = (U[:, :, None] & V[None]).any(axis=1)
-    missed, overdone = (X & ~cover & seen).sum(), (cover & ~X & seen).sum()
+    missed, overdone = weights[X & ~cover].sum(), weights[cover & ~X].sum()
     return prices.one * missed + prices.zero * overdone + prices.tile * U.sum()
 
 
-def brute_usage(row, seen, V, prices):
+def brute_usage(row, weights, V, prices):
     """The least that can be paid over all subsets of tiles."""
     subsets = every((False, True), repeat=len(V))
-    return min(paid(row[None], seen[None], np.array(s)[None], V, prices) for s in subsets)
+    return min(paid(row[None], weights[None], np.array(s)[None], V, prices) for s in subsets)
 
 
 @given(
@@ -63,19 +66,49 @@ def brute_usage(row, seen, V, prices):
     k=st.integers(1, 5),
     seed=seeds,
     prices=st.sampled_from([Prices(), Prices(1.5, 0.7), Prices(1, 1, 2)]),
+    kind=st.sampled_from(["missing", "weights", "sparse weights", "row weights"]),
 )
-def test_exact_usage_is_the_best_subset_and_local_usage_is_never_worse_than_before(n, m, k, seed, prices):
+def test_exact_usage_is_the_best_subset_and_local_usage_is_never_worse_than_before(
+    n, m, k, seed, prices, kind
+):
     rng = np.random.default_rng(seed)
-    X, seen, V = (rng.random(shape) < p for shape, p in (((n, m), 0.5), ((n, m), 0.8), ((k, m), 0.4)))
+    X, V = rng.random((n, m)) < 0.5, rng.random((k, m)) < 0.4
     start = rng.random((n, k)) < 0.5
-    rows, mask, tiles = pack(X & seen), pack(seen), pack(V)
-    best = sum(brute_usage(X[i], seen[i], V, prices) for i in range(n))
+    table, weights = weighted(X, rng, kind)
+    tiles = pack(V)
+    best = sum(brute_usage(X[i], weights[i], V, prices) for i in range(n))
     exact, local = start.copy(), start.copy()
-    assert best_usage(rows, mask, tiles, exact, prices, exact=True) == pytest.approx(best)
-    assert paid(X, seen, exact, V, prices) == pytest.approx(best)
-    after = best_usage(rows, mask, tiles, local, prices, exact=False)
-    assert best - 1e-9 <= after <= paid(X, seen, start, V, prices) + 1e-9
-    assert after == pytest.approx(paid(X, seen, local, V, prices))
+    assert best_usage(table.by_row, tiles, exact, prices, exact=True) == pytest.approx(best)
+    assert paid(X, weights, exact, V, prices) == pytest.approx(best)
+    after = best_usage(table.by_row, tiles, local, prices, exact=False)
+    assert best - 1e-9 <= after <= paid(X, weights, start, V, prices) + 1e-9
+    assert after == pytest.approx(paid(X, weights, local, V, prices))
+    assert error_of(table, local, V) == pytest.approx(paid(X, weights, local, V, Prices()))
+    assert table.n_observed == pytest.approx(weights.sum())
+    alone = [
+        paid(X, weights, np.delete(local, t, axis=1), np.delete(V, t, axis=0), Prices()) for t in range(k)
+    ]
+    values = tile_values(table, local, V)
+    assert values == pytest.approx(np.array(alone) - paid(X, weights, local, V, Prices()))
+    lengths = [
+        description_length(table, np.delete(local, t, axis=1), np.delete(V, t, axis=0)) for t in range(k)
+    ]
+    assert lengths_without(table, Tiles(local, V, 0.0)) == pytest.approx(np.array(lengths))
+
+
+def weighted(X, rng, kind):
+    """A table of each kind, and what its entries weigh."""
+    n, m = X.shape
+    weights = rng.choice([0.0, 0.5, 1.0, 3.0], size=(n, m))
+    if kind == "missing":
+        return Table.of(X, weights == 0), (weights > 0).astype(float)
+    if kind == "weights":
+        return Table.of(X, None, weights), weights
+    if kind == "sparse weights":
+        return Table.of(sp.csr_array(X), None, sp.csr_array(weights)), weights
+    by_row = rng.choice([0.0, 1.0, 2.0, 5.0], size=n)
+    missing = weights == 0
+    return Table.of(X, sp.csr_array(missing), None, by_row), np.where(missing, 0.0, by_row[:, None])
 
 
 def test_subset_unions_are_the_unions():
@@ -89,13 +122,13 @@ def test_subset_unions_are_the_unions():
 @given(n=st.integers(1, 8), m=st.integers(1, 9), k=st.integers(1, 4), seed=seeds)
 def test_alternation_never_raises_the_error(n, m, k, seed):
     rng = np.random.default_rng(seed)
-    X, seen = rng.random((n, m)) < 0.4, rng.random((n, m)) < 0.9
-    table = Table.of(X, seen)
+    X = rng.random((n, m)) < 0.4
+    table, _ = weighted(X, rng, rng.choice(["missing", "weights", "row weights"]))
     tiles = Tiles(rng.random((n, k)) < 0.5, rng.random((k, m)) < 0.5, 0)
     tiles.error = before = error_of(table, tiles.usage, tiles.columns)
     after = alternate(table, tiles)
-    assert after.error <= before
-    assert after.error == error_of(table, after.usage, after.columns)
+    assert after.error <= before + 1e-9
+    assert after.error == pytest.approx(error_of(table, after.usage, after.columns))
 
 
 @given(x=st.floats(-1, 2), weight=st.floats(0.001, 1.0), L=st.floats(0.5, 50.0))
@@ -168,16 +201,17 @@ def test_the_generator_has_the_thesis_structure():
         make_boolean(50, 50, 60)
 
 
-def test_climbing_never_ends_worse_and_is_the_same_on_any_number_of_threads():
+@pytest.mark.parametrize("kind", ["missing", "weights", "row weights"])
+def test_climbing_never_ends_worse_and_is_the_same_on_any_number_of_threads(kind):
     X = np.random.default_rng(0).random((40, 23)) < 0.4
-    table = Table.of(X, np.random.default_rng(1).random((40, 23)) < 0.9)
+    table, _ = weighted(X, np.random.default_rng(1), kind)
     start = alternate(table, Tiles(X[:, :4].copy(), X[:4].copy(), np.inf))
     answers = []
     for threads in (1, 2):
         with thread_limit(threads):
             answers.append(climb(table, start.usage, start.columns, np.random.default_rng(0), 60.0, 200))
     for usage, columns, error in answers:
-        assert error == error_of(table, usage, columns)
+        assert error == pytest.approx(error_of(table, usage, columns))
         assert error < start.error
         assert np.array_equal(usage, answers[0][0])
 

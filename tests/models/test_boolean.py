@@ -34,7 +34,9 @@ def test_planted_tiles_come_back(model, planted):
 def test_the_rank_by_description_length(planted):
     model = BooleanMF(random_state=0, max_time=60, patience=20).fit(planted.data)
     assert model.n_components_ == 6
-    assert model.description_lengths_[0, 0] == 0
+    assert model.ranks_["tiles"].tolist()[:7] == list(range(7))
+    assert model.ranks_["tiles"][np.argmin(model.ranks_["bits"])] == 6
+    assert model.ranks_["wrong"][0] == planted.data.sum()
     noise = np.random.default_rng(0).random((60, 40)) < 0.3
     assert BooleanMF(random_state=0, max_time=60, patience=20).fit(noise).n_components_ == 0
 

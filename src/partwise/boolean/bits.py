@@ -95,3 +95,20 @@ def wrong(P: np.ndarray, Q: np.ndarray, observed: np.ndarray | None = None) -> i
     """Hamming distance, over observed entries where these are given."""
     difference = P ^ Q
     return int(count(difference if observed is None else difference & observed).sum())
+
+
+@njit(cache=True, nogil=True)
+def weigh_rows(P: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
+    """What the bits set in each row weigh; `weight` is per word."""
+    for i in range(P.shape[0]):
+        total = 0.0
+        for w in range(P.shape[1]):
+            total += weight[w] * ones(P[i, w])
+        out[i] = total
+
+
+def weigh(P: np.ndarray, weight: np.ndarray) -> float:
+    """What all bits set weigh together."""
+    out = np.empty(len(P))
+    over_rows(lambda a, b: weigh_rows(P[a:b], weight, out[a:b]), len(P), grain=1024)
+    return float(out.sum())

@@ -7,6 +7,7 @@ answer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
@@ -36,10 +37,13 @@ class Chain:
         """So many trials."""
         one, zero, cost = (float(price) for price in prices)
         self.record = climb_chain(
-            table.rows,
-            table.seen,
-            table.columns,
-            table.seen_columns,
+            table.by_row.bits,
+            table.by_row.seen,
+            table.by_row.weight,
+            table.by_column.bits,
+            table.by_column.seen,
+            table.by_column.weight,
+            table.by_row.planes,
             self.U,
             self.Vt,
             self.best_U,
@@ -62,6 +66,7 @@ def climb(
     seconds: float,
     patience: int,
     prices: Prices = WRONG,
+    tell: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """From the given tiles on, until `patience` trials of every chain in a row found nothing, or time is up.
 
@@ -86,6 +91,8 @@ def climb(
         now = min(chain.record for chain in chains)
         idle = 0 if now < best - 1e-9 else idle + trials
         best = min(best, now)
+        if tell is not None:
+            tell(best)
         if best <= 0:
             break
         # Longer legs, but not by the clock: the answer must not depend on the machine unless time ends the search.
@@ -96,8 +103,9 @@ def climb(
 
 @njit(cache=True, nogil=True)
 def pack_bits(A: np.ndarray, out: np.ndarray) -> None:
-    """Columns of A (n × k, bool) as packed rows (k × words)."""
+    """Columns of A (n × k, bool) as packed rows (k × words), repeated as often as `out` has room for."""
     n, k = A.shape
+    width = (n + 63) // 64
     for t in range(k):
         for w in range(out.shape[1]):
             out[t, w] = _ZERO
@@ -105,12 +113,16 @@ def pack_bits(A: np.ndarray, out: np.ndarray) -> None:
         for t in range(k):
             if A[i, t]:
                 out[t, i >> 6] |= _ONE << np.uint64(i & 63)
+    for t in range(k):
+        for w in range(width, out.shape[1]):
+            out[t, w] = out[t, w - width]
 
 
 @njit(cache=True, nogil=True)
 def settle(
     rows: np.ndarray,
     seen: np.ndarray,
+    weight: np.ndarray,
     tiles: np.ndarray,
     use: np.ndarray,
     one: float,
@@ -122,7 +134,7 @@ def settle(
     """Improve every row from what it has."""
     total = 0.0
     for i in range(rows.shape[0]):
-        total += improve(rows[i], seen[i], tiles, use[i], one, zero, cost, once, twice)
+        total += improve(rows[i], seen[i], weight, tiles, use[i], one, zero, cost, once, twice)
     return total
 
 
@@ -130,8 +142,11 @@ def settle(
 def climb_chain(
     rows: np.ndarray,
     seen: np.ndarray,
+    row_weight: np.ndarray,
     columns: np.ndarray,
     seen_columns: np.ndarray,
+    column_weight: np.ndarray,
+    planes: int,
     U: np.ndarray,
     Vt: np.ndarray,
     best_U: np.ndarray,
@@ -160,11 +175,12 @@ def climb_chain(
             if kind < 2:
                 i, i2 = np.random.randint(n), np.random.randint(n)  # noqa: NPY002
                 for j in range(m):
-                    w, b = j >> 6, np.uint64(j & 63)
-                    bit = (rows[i, w] >> b) & _ONE
-                    if kind == 1:
-                        bit &= (rows[i2, w] >> b) & _ONE
-                    Vt[j, t] = bit == _ONE
+                    b = np.uint64(j & 63)
+                    bit, bit2 = _ZERO, _ZERO
+                    for w in range(j >> 6, wide, wide // planes):
+                        bit |= (rows[i, w] >> b) & _ONE
+                        bit2 |= (rows[i2, w] >> b) & _ONE
+                    Vt[j, t] = bit == _ONE and (kind == 0 or bit2 == _ONE)
                 for i in range(n):
                     U[i, t] = False
             elif kind == 2:
@@ -180,9 +196,9 @@ def climb_chain(
         before = np.inf
         while True:
             pack_bits(Vt, tiles_v)
-            settle(rows, seen, tiles_v, U, one, zero, cost, once_v, twice_v)
+            settle(rows, seen, row_weight, tiles_v, U, one, zero, cost, once_v, twice_v)
             pack_bits(U, tiles_u)
-            now = settle(columns, seen_columns, tiles_u, Vt, one, zero, cost, once_u, twice_u)
+            now = settle(columns, seen_columns, column_weight, tiles_u, Vt, one, zero, cost, once_u, twice_u)
             if now >= before - 1e-9:
                 break
             before = now

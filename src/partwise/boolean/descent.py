@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from partwise.boolean.bits import ones
+from partwise.boolean.table import Side
 from partwise.parallel import over_rows
 
 #: Up to so many tiles all subsets are tried.
@@ -33,30 +34,35 @@ WRONG = Prices()
 
 
 def best_usage(
-    rows: np.ndarray,
-    observed: np.ndarray,
-    tiles: np.ndarray,
+    side: Side,
+    packed: np.ndarray,
     usage: np.ndarray,
     prices: Prices = WRONG,
     exact: bool | None = None,
 ) -> float:
-    """Improve `usage` (n × k, bool) in place; returns what is paid. No row ends worse than it began."""
+    """Improve `usage` (n × k, bool) of the packed tiles in place; returns what is paid.
+
+    No row ends worse than it began.
+    """
     n, k = usage.shape
     out = np.zeros(n)
+    rows, observed, weight, tiles = side.bits, side.seen, side.weight, side.spread(packed)
     one, zero, cost = (float(price) for price in prices)
     if exact if exact is not None else k <= MOST_EXACT:
         table = subset_unions(tiles)
         sizes = np.array([bin(s).count("1") for s in range(2**k)], np.int64)
         over_rows(
             lambda a, b: exact_rows(
-                rows[a:b], observed[a:b], table, sizes, usage[a:b], one, zero, cost, out[a:b]
+                rows[a:b], observed[a:b], weight, table, sizes, usage[a:b], one, zero, cost, out[a:b]
             ),
             n,
             grain=32,
         )
     else:
         over_rows(
-            lambda a, b: local_rows(rows[a:b], observed[a:b], tiles, usage[a:b], one, zero, cost, out[a:b]),
+            lambda a, b: local_rows(
+                rows[a:b], observed[a:b], weight, tiles, usage[a:b], one, zero, cost, out[a:b]
+            ),
             n,
             grain=32,
         )
@@ -76,6 +82,7 @@ def subset_unions(tiles: np.ndarray) -> np.ndarray:
 def exact_rows(
     rows: np.ndarray,
     observed: np.ndarray,
+    weight: np.ndarray,
     table: np.ndarray,
     sizes: np.ndarray,
     usage: np.ndarray,
@@ -95,12 +102,12 @@ def exact_rows(
         best, least = now, cost * sizes[now]
         for w in range(width):
             x, cover = rows[i, w] & observed[i, w], table[now, w] & observed[i, w]
-            least += one * ones(x & ~cover) + zero * ones(cover & ~x)
+            least += weight[w] * (one * ones(x & ~cover) + zero * ones(cover & ~x))
         for s in range(table.shape[0]):
             total = cost * sizes[s]
             for w in range(width):
                 x, cover = rows[i, w] & observed[i, w], table[s, w] & observed[i, w]
-                total += one * ones(x & ~cover) + zero * ones(cover & ~x)
+                total += weight[w] * (one * ones(x & ~cover) + zero * ones(cover & ~x))
                 if total >= least:
                     break
             if total < least:
@@ -114,6 +121,7 @@ def exact_rows(
 def local_rows(
     rows: np.ndarray,
     observed: np.ndarray,
+    weight: np.ndarray,
     tiles: np.ndarray,
     usage: np.ndarray,
     one: float,
@@ -130,10 +138,10 @@ def local_rows(
     for i in range(n):
         for t in range(k):
             kept[t] = usage[i, t]
-        first = improve(rows[i], observed[i], tiles, kept, one, zero, cost, once, twice)
+        first = improve(rows[i], observed[i], weight, tiles, kept, one, zero, cost, once, twice)
         for t in range(k):
             usage[i, t], kept[t] = kept[t], False
-        second = improve(rows[i], observed[i], tiles, kept, one, zero, cost, once, twice)
+        second = improve(rows[i], observed[i], weight, tiles, kept, one, zero, cost, once, twice)
         if second < first:
             for t in range(k):
                 usage[i, t] = kept[t]
@@ -144,6 +152,7 @@ def local_rows(
 def improve(
     row: np.ndarray,
     observed: np.ndarray,
+    weight: np.ndarray,
     tiles: np.ndarray,
     use: np.ndarray,
     one: float,
@@ -173,12 +182,12 @@ def improve(
             if use[t]:
                 for w in range(width):
                     freed = tiles[t, w] & ~twice[w] & observed[w]
-                    gain += zero * ones(freed & ~row[w]) - one * ones(freed & row[w])
+                    gain += weight[w] * (zero * ones(freed & ~row[w]) - one * ones(freed & row[w]))
                 gain += cost
             else:
                 for w in range(width):
                     new = tiles[t, w] & ~once[w] & observed[w]
-                    gain += one * ones(new & row[w]) - zero * ones(new & ~row[w])
+                    gain += weight[w] * (one * ones(new & row[w]) - zero * ones(new & ~row[w]))
                 gain -= cost
             if gain > best:
                 best, change, partner = gain, t, -1
@@ -194,8 +203,8 @@ def improve(
                     for w in range(width):
                         freed = tiles[a, w] & ~twice[w] & ~tiles[b, w] & observed[w]
                         new = tiles[b, w] & ~once[w] & observed[w]
-                        gain += zero * ones(freed & ~row[w]) - one * ones(freed & row[w])
-                        gain += one * ones(new & row[w]) - zero * ones(new & ~row[w])
+                        gain += weight[w] * (zero * ones(freed & ~row[w]) - one * ones(freed & row[w]))
+                        gain += weight[w] * (one * ones(new & row[w]) - zero * ones(new & ~row[w]))
                     if gain > best:
                         best, change, partner = gain, a, b
         if change < 0:
@@ -206,7 +215,7 @@ def improve(
     total = 0.0
     for w in range(width):
         x, cover = row[w] & observed[w], once[w] & observed[w]
-        total += one * ones(x & ~cover) + zero * ones(cover & ~x)
+        total += weight[w] * (one * ones(x & ~cover) + zero * ones(cover & ~x))
     for t in range(k):
         if use[t]:
             total += cost

@@ -11,7 +11,7 @@ from numba import njit
 
 from partwise.boolean.bits import ones, pack, product, unpack
 from partwise.boolean.descent import WRONG, Prices
-from partwise.boolean.table import Table
+from partwise.boolean.table import Side, Table
 from partwise.parallel import over_rows
 
 
@@ -19,6 +19,7 @@ from partwise.parallel import over_rows
 def gain_rows(
     rows: np.ndarray,
     open_: np.ndarray,
+    weight: np.ndarray,
     tile: np.ndarray,
     one: float,
     zero: float,
@@ -27,20 +28,22 @@ def gain_rows(
 ) -> None:
     """What each row gains by using the tile, where `open_` is observed and not covered."""
     for i in range(rows.shape[0]):
-        hit, miss = 0, 0
+        gain = -cost
         for w in range(rows.shape[1]):
             new = tile[w] & open_[i, w]
-            hit += ones(new & rows[i, w])
-            miss += ones(new & ~rows[i, w])
-        out[i] = one * hit - zero * miss - cost
+            gain += weight[w] * (one * ones(new & rows[i, w]) - zero * ones(new & ~rows[i, w]))
+        out[i] = gain
 
 
-def gains(rows: np.ndarray, open_: np.ndarray, tile: np.ndarray, prices: Prices) -> np.ndarray:
-    """The same on several threads."""
-    out = np.empty(len(rows))
+def gains(side: Side, open_: np.ndarray, packed: np.ndarray, prices: Prices) -> np.ndarray:
+    """The same on several threads, for a plain packed tile."""
+    out = np.empty(len(open_))
+    tile = side.spread(packed[None])[0]
     one, zero, cost = (float(price) for price in prices)
     over_rows(
-        lambda a, b: gain_rows(rows[a:b], open_[a:b], tile, one, zero, cost, out[a:b]), len(rows), grain=256
+        lambda a, b: gain_rows(side.bits[a:b], open_[a:b], side.weight, tile, one, zero, cost, out[a:b]),
+        len(open_),
+        grain=256,
     )
     return out
 
@@ -55,24 +58,26 @@ def grow_tile(
     rounds: int = 12,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """The most profitable tile found beside those given: rows (n), columns (m), and what it gains."""
-    open_rows = table.seen & ~product(usage, pack(columns))
-    open_columns = table.seen_columns & ~product(np.ascontiguousarray(columns.T), pack(usage.T))
-    left = np.bitwise_count(table.rows & open_rows).sum(axis=1).astype(float)
+    rows, cols = table.by_row, table.by_column
+    open_rows = rows.seen & ~rows.spread(product(usage, pack(columns)))
+    open_columns = cols.seen & ~cols.spread(product(np.ascontiguousarray(columns.T), pack(usage.T)))
+    uncovered = rows.bits & open_rows
+    left = np.bitwise_count(uncovered) @ rows.weight
     best = (np.zeros(table.n, bool), np.zeros(table.m, bool), 0.0)
     if left.sum() == 0:
         return best
     for seed in rng.choice(
         table.n, size=min(seeds, int((left > 0).sum())), replace=False, p=left / left.sum()
     ):
-        v = (table.rows & open_rows)[seed]
+        v = rows.joined(uncovered[seed : seed + 1])[0]
         before = -np.inf
         for _ in range(rounds):
-            by_row = gains(table.rows, open_rows, v, prices)
+            by_row = gains(rows, open_rows, v, prices)
             u = by_row > 0
             if not u.any():
                 break
             packed_u = pack(u[None])[0]
-            by_column = gains(table.columns, open_columns, packed_u, prices)
+            by_column = gains(cols, open_columns, packed_u, prices)
             chosen = by_column > 0
             total = float(by_column[chosen].sum()) - prices.tile * float(u.sum())
             if total <= before:
@@ -86,12 +91,13 @@ def grow_tile(
 
 def tile_values(table: Table, usage: np.ndarray, columns: np.ndarray, prices: Prices = WRONG) -> np.ndarray:
     """What would be lost without each tile: what it covers and no other does."""
-    packed = pack(columns)
+    side = table.by_row
+    tiles = side.spread(pack(columns))
     out = np.zeros((table.n, len(columns)))
     one, zero, cost = (float(price) for price in prices)
     over_rows(
         lambda a, b: value_rows(
-            table.rows[a:b], table.seen[a:b], packed, usage[a:b], one, zero, cost, out[a:b]
+            side.bits[a:b], side.seen[a:b], side.weight, tiles, usage[a:b], one, zero, cost, out[a:b]
         ),
         table.n,
         grain=64,
@@ -103,6 +109,7 @@ def tile_values(table: Table, usage: np.ndarray, columns: np.ndarray, prices: Pr
 def value_rows(
     rows: np.ndarray,
     observed: np.ndarray,
+    weight: np.ndarray,
     tiles: np.ndarray,
     usage: np.ndarray,
     one: float,
@@ -123,5 +130,5 @@ def value_rows(
                     if r != t and usage[i, r]:
                         others |= tiles[r, w]
                 alone = tiles[t, w] & ~others & observed[i, w]
-                value += one * ones(alone & rows[i, w]) - zero * ones(alone & ~rows[i, w])
+                value += weight[w] * (one * ones(alone & rows[i, w]) - zero * ones(alone & ~rows[i, w]))
             out[i, t] = value

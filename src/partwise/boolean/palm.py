@@ -83,11 +83,12 @@ def panpal(
     max_iter: int = 2000,
     tol: float = 1e-6,
     weight: float = 0.1,
+    sparsity: float = 0.5,
     objective: type[Relaxed] = Relaxed,
 ) -> Iterator[Relaxed]:
     """Run from a random start; the state after each step."""
     m, n = D.shape
-    state = objective(D, rng.random((n, rank)), rng.random((m, rank)), weight)
+    state = objective(D, rng.random((n, rank)), rng.random((m, rank)), weight, sparsity)
     before = state.penalised()
     for _ in range(max_iter):
         state.step()

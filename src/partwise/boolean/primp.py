@@ -68,7 +68,7 @@ class PrimpRelaxed(Relaxed):
 
 def code_length(table: Table, usage: np.ndarray, columns: np.ndarray) -> float:
     """The length above, of binary tiles; tiles that nobody uses cost nothing."""
-    X, seen = unpack(table.rows, table.m), unpack(table.seen, table.m)
+    X, seen = table.unpacked()
     cover = unpack(product(usage, pack(columns)), table.m) if len(columns) else np.zeros_like(X)
     ones = X.sum(axis=0)
     codes = -np.log(np.maximum(ones, 0.5) / max(float(ones.sum()), 1.0))

@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 
 from partwise.boolean.descent import WRONG, Prices
-from partwise.boolean.description import description_length
+from partwise.boolean.description import description_length, outcome, which
+from partwise.boolean.grow import tile_values
 from partwise.boolean.search import Tiles, alternate, from_relaxed, replanted
 from partwise.boolean.table import Table
+
+#: Tiles, wrong entries, bits: one factorization that was met.
+Met = tuple[int, float, float]
 
 
 def without(tiles: Tiles, t: int) -> Tiles:
@@ -17,46 +21,89 @@ def without(tiles: Tiles, t: int) -> Tiles:
     return Tiles(np.delete(tiles.usage, t, axis=1), np.delete(tiles.columns, t, axis=0), float("inf"))
 
 
-def pruned(table: Table, tiles: Tiles, prices: Prices = WRONG) -> tuple[Tiles, float]:
-    """Drop tiles, one by one, as long as the description gets shorter; and its length."""
+def met(table: Table, tiles: Tiles) -> Met:
+    """What to remember of a factorization."""
+    _, missed, overdone = outcome(table, tiles.usage, tiles.columns)
     length = description_length(table, tiles.usage, tiles.columns)
+    return len(tiles.columns), missed + overdone, length
+
+
+def lengths_without(table: Table, tiles: Tiles) -> np.ndarray:
+    """Description lengths without each of the tiles in turn; from one pass over what each covers alone."""
+    covered, missed, overdone = outcome(table, tiles.usage, tiles.columns)
+    hits = tile_values(table, tiles.usage, tiles.columns, Prices(1.0, 0.0, 0.0))
+    slips = -tile_values(table, tiles.usage, tiles.columns, Prices(0.0, 1.0, 0.0))
+    book = which(tiles.usage.sum(axis=0), table.n) + which(tiles.columns.sum(axis=1), table.m)
+    covered = covered - hits - slips
+    wrong = which(overdone - slips, covered) + which(missed + hits, table.n_observed - covered)
+    return np.asarray(book.sum() - book + wrong)
+
+
+def pruned(table: Table, tiles: Tiles, prices: Prices = WRONG) -> tuple[Tiles, list[Met]]:
+    """Drop tiles, one by one, as long as the description gets shorter; and all that was met."""
+    path = [met(table, tiles)]
     while len(tiles.columns):
-        trials = [without(tiles, t) for t in range(len(tiles.columns))]
-        lengths = [description_length(table, trial.usage, trial.columns) for trial in trials]
-        best = int(np.argmin(lengths))
-        trial = trials[best]
-        if lengths[best] >= length:
+        trial = without(tiles, int(np.argmin(lengths_without(table, tiles))))
+        now = met(table, trial)
+        if now[2] >= path[-1][2]:
             # The others may take over what the tile covered, at less than it cost.
             if len(trial.columns) == 0:
                 break
             alternate(table, trial, prices)
-            shorter = description_length(table, trial.usage, trial.columns)
-            if shorter >= length:
+            now = met(table, trial)
+            if now[2] >= path[-1][2]:
                 break
-            lengths[best] = shorter
-        tiles, length = trial, lengths[best]
-    return tiles, length
+        tiles = trial
+        path.append(now)
+    return tiles, path
+
+
+def fewer(table: Table, tiles: Tiles) -> list[Met]:
+    """What is left when tiles are dropped one by one, the least useful first, down to none."""
+    path = [met(table, tiles)]
+    while len(tiles.columns):
+        tiles = without(tiles, int(np.argmin(lengths_without(table, tiles))))
+        path.append(met(table, tiles))
+    return path
 
 
 def choose_rank(
-    table: Table, X: Any, rng: np.random.Generator, first: int = 8, most: int | None = None
-) -> tuple[Tiles, list[tuple[int, float]]]:
-    """Fit with more and more tiles and prune, until some are pruned; the shortest description, and all lengths."""
+    table: Table,
+    X: Any,
+    rng: np.random.Generator,
+    first: int = 8,
+    most: int | None = None,
+    sparsity: float = 0.5,
+) -> tuple[Tiles, list[Met]]:
+    """Fit with more and more tiles and prune, until some are pruned; the shortest description, and all met."""
     most = min(table.n, table.m) if most is None else most
-    empty = Tiles(np.zeros((table.n, 0), bool), np.zeros((0, table.m), bool), float(table.n_ones))
-    best, shortest = empty, description_length(table, empty.usage, empty.columns)
-    seen = [(0, shortest)]
+    best = Tiles(np.zeros((table.n, 0), bool), np.zeros((0, table.m), bool), float(table.n_ones))
+    seen = [met(table, best)]
+    shortest = seen[0][2]
     rank = min(first, most)
     while rank >= 1:
-        tiles = replanted(table, from_relaxed(table, X, rank, rng), rng)
-        tiles, length = pruned(table, tiles)
+        tiles, path = pruned(table, replanted(table, from_relaxed(table, X, rank, rng, sparsity), rng))
+        seen += path
         if len(tiles.columns):
             alternate(table, tiles)
-            length = description_length(table, tiles.usage, tiles.columns)
-        seen.append((len(tiles.columns), length))
-        if length < shortest:
-            best, shortest = tiles, length
+            seen.append(met(table, tiles))
+        if seen[-1][2] < shortest:
+            best, shortest = tiles, seen[-1][2]
         if len(tiles.columns) <= 0.8 * rank or rank >= most:
             break
         rank = min(2 * rank, most)
     return best, seen
+
+
+def by_number(seen: list[Met]) -> dict[str, np.ndarray]:
+    """For each number of tiles that was met, the shortest description and what was wrong with it."""
+    best: dict[int, Met] = {}
+    for one in seen:
+        if one[0] not in best or one[2] < best[one[0]][2]:
+            best[one[0]] = one
+    order = sorted(best)
+    return {
+        "tiles": np.array(order, dtype=np.int64),
+        "wrong": np.array([best[k][1] for k in order], dtype=float),
+        "bits": np.array([best[k][2] for k in order], dtype=float),
+    }

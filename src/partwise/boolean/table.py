@@ -1,46 +1,118 @@
-"""A yes/no table, packed both ways, with what was observed of it."""
+"""A yes/no table, packed both ways, with what was observed of it and what each entry weighs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from partwise.boolean.bits import count, pack, words
+from partwise.boolean.bits import pack, unpack, weigh, words
+
+#: Weights are whole multiples of a unit, at most so many; others are rounded to 255 steps.
+MOST_STEPS = 4095
+
+
+@dataclass(frozen=True)
+class Side:
+    """The table by rows or by columns, as the search reads it.
+
+    Weights are written in binary: plane p has the entries whose weight has bit p set, and its bits weigh 2^p units.
+    The planes of a row stand side by side, so that a weighted table is only a wider one, and `weight` has what
+    a bit weighs, word by word. Without weights there is one plane. Bits that were not observed are zero.
+    """
+
+    bits: np.ndarray
+    seen: np.ndarray
+    weight: np.ndarray
+    planes: int = 1
+
+    @classmethod
+    def of(cls, bits: np.ndarray, masks: list[np.ndarray], units: list[float]) -> Side:
+        """From packed rows and, for each plane, packed masks of its entries."""
+        seen = masks[0] if len(masks) == 1 else np.hstack(masks)
+        weight = np.repeat(np.asarray(units, dtype=float), bits.shape[1])
+        return cls(np.tile(bits, (1, len(masks))) & seen, seen, weight, len(masks))
+
+    def spread(self, packed: np.ndarray) -> np.ndarray:
+        """Plain packed rows, repeated for every plane."""
+        return packed if self.planes == 1 else np.tile(packed, (1, self.planes))
+
+    def total(self, marked: np.ndarray) -> float:
+        """What the marked bits (all planes) weigh together."""
+        return weigh(marked, self.weight)
+
+    @property
+    def plain(self) -> np.ndarray:
+        """The bits in one plane."""
+        return self.joined(self.bits)
+
+    @property
+    def plain_seen(self) -> np.ndarray:
+        """What was observed, in one plane."""
+        return self.joined(self.seen)
+
+    def joined(self, packed: np.ndarray) -> np.ndarray:
+        """The planes of packed rows, one over the other."""
+        if self.planes == 1:
+            return packed
+        width = packed.shape[1] // self.planes
+        return np.bitwise_or.reduce(packed.reshape(len(packed), self.planes, width), axis=1)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows and columns as bits; `seen` and `seen_columns` mark observed entries. Unobserved bits are zero."""
+    """Both sides of an n × m table."""
 
     n: int
     m: int
-    rows: np.ndarray
-    columns: np.ndarray
-    seen: np.ndarray
-    seen_columns: np.ndarray
+    by_row: Side
+    by_column: Side
+    weighted: bool = False
 
     @classmethod
-    def of(cls, X: Any, observed: Any = None) -> Table:
-        """From a 0/1 matrix, dense or sparse, and a matrix of what was observed (all, if not given)."""
+    def of(cls, X: Any, missing: Any = None, weights: Any = None, row_weights: Any = None) -> Table:
+        """From a 0/1 matrix, dense or sparse.
+
+        Parameters
+        ----------
+        missing : matrix, dense or sparse, optional
+            Not zero where nothing was observed.
+        weights : dense or sparse matrix, optional
+            What each entry weighs; nothing, where a sparse one stores nothing.
+        row_weights : array of shape (n,), optional
+        """
         n, m = X.shape
-        rows, columns = pack(X), pack(X.T)
-        if observed is None:
-            seen, seen_columns = filled(n, m), filled(m, n)
+        full = filled(n, m), filled(m, n)
+        if missing is not None:
+            full = full[0] & ~pack(missing), full[1] & ~pack(missing.T)
+        if weights is None and row_weights is None:
+            masks, units = [full], [1.0]
         else:
-            seen, seen_columns = pack(observed), pack(observed.T)
-        return cls(n, m, rows & seen, columns & seen_columns, seen, seen_columns)
+            masks, units = planes_of(full, n, m, weights, row_weights)
+        return cls(
+            n,
+            m,
+            Side.of(pack(X), [rows for rows, _ in masks], units),
+            Side.of(pack(X.T), [columns for _, columns in masks], units),
+            len(masks) > 1 or units != [1.0],
+        )
 
-    @property
-    def n_observed(self) -> int:
-        """Entries that were observed."""
-        return int(count(self.seen).sum())
+    @cached_property
+    def n_observed(self) -> float:
+        """Weight of all that was observed: without weights, how many entries."""
+        return self.by_row.total(self.by_row.seen)
 
-    @property
-    def n_ones(self) -> int:
-        """Observed ones."""
-        return int(count(self.rows).sum())
+    @cached_property
+    def n_ones(self) -> float:
+        """Weight of the observed ones."""
+        return self.by_row.total(self.by_row.bits)
+
+    def unpacked(self) -> tuple[np.ndarray, np.ndarray]:
+        """The table and what was observed of it, as arrays of bool."""
+        return unpack(self.by_row.plain, self.m), unpack(self.by_row.plain_seen, self.m)
 
 
 def filled(n: int, m: int) -> np.ndarray:
@@ -50,3 +122,55 @@ def filled(n: int, m: int) -> np.ndarray:
     if m % 64:
         row[m // 64] = (np.uint64(1) << np.uint64(m % 64)) - np.uint64(1)
     return np.tile(row, (n, 1))
+
+
+def steps_of(values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights as whole numbers of a unit: exactly where a small unit does that, to 1/255 of the largest otherwise."""
+    positive = values[values > 0]
+    if positive.size == 0:
+        return np.zeros(values.shape, np.int64), 1.0
+    least, most = float(positive.min()), float(positive.max())
+    for parts in range(1, 9):
+        unit = least / parts
+        if most / unit <= MOST_STEPS and np.allclose(
+            values / unit, np.round(values / unit), rtol=0, atol=1e-6
+        ):
+            return np.round(values / unit).astype(np.int64), unit
+    unit = most / 255.0
+    return np.where(values > 0, np.maximum(1, np.round(values / unit)), 0).astype(np.int64), unit
+
+
+def planes_of(
+    full: tuple[np.ndarray, np.ndarray], n: int, m: int, weights: Any, row_weights: Any
+) -> tuple[list[tuple[np.ndarray, np.ndarray]], list[float]]:
+    """The masks of each plane by rows and by columns, and what their bits weigh."""
+    by_row = np.ones(n) if row_weights is None else np.asarray(row_weights, dtype=float)
+    if weights is None:
+        steps, unit = steps_of(by_row)
+    elif sp.issparse(weights):
+        stored = sp.csr_array(weights)
+        products = stored.data * np.repeat(by_row, np.diff(stored.indptr))
+        data, unit = steps_of(products)
+        steps = sp.csr_array((data, stored.indices, stored.indptr), shape=stored.shape)
+    else:
+        steps, unit = steps_of(np.asarray(weights, dtype=float) * by_row[:, None])
+    highest = int(steps.max()) if min(steps.shape) else 0
+    masks, units = [], []
+    for p in range(max(1, highest.bit_length())):
+        rows, columns = plane(steps, p, n, m)
+        rows, columns = rows & full[0], columns & full[1]
+        if rows.any() or p == 0 == highest:
+            masks.append((rows, columns))
+            units.append(unit * 2.0**p)
+    return masks, units
+
+
+def plane(steps: Any, p: int, n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where bit p of the weights is set, packed by rows and by columns."""
+    if sp.issparse(steps):
+        on = sp.csr_array(((steps.data >> p) & 1, steps.indices, steps.indptr), shape=steps.shape)
+        return pack(on), pack(on.T)
+    on = (steps >> p) & 1 == 1
+    if on.ndim == 2:
+        return pack(on), pack(on.T)
+    return filled(n, m) * on[:, None].astype(np.uint64), np.tile(pack(on[None]), (m, 1))

@@ -19,8 +19,13 @@ def tiles(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
         "partwise-tiles"
     ),
-    objective: Annotated[str, typer.Option(help="error, or likelihood where the noise is strong.")] = "error",
-    max_time: Annotated[float, typer.Option(help="Most seconds of search.")] = 5.0,
+    method: Annotated[str, typer.Option(help="auto, panpal, primp or trustpal.")] = "auto",
+    objective: Annotated[str, typer.Option(help="auto, error or likelihood.")] = "auto",
+    max_time: Annotated[float, typer.Option(help="Most seconds of search.")] = 10.0,
+    trust: Annotated[
+        int, typer.Option(help="Search so often again, and on so many resamples, to see which tiles return.")
+    ] = 0,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     key: Annotated[str | None, typer.Option(help="Which array of an .npz, or layer of an .h5ad.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
@@ -35,13 +40,16 @@ def tiles(
     folder = make_folder(output)
     model = BooleanMF(
         "auto" if components == "auto" else int(components),
+        method=method,
         objective=objective,
         max_time=max_time,
         random_state=seed,
+        verbose=0 if quiet or as_json else 1,
     )
     begin = perf_counter()
     try:
         usage = model.fit_transform(table.data)
+        trusted = model.trust(table.data, n_restarts=trust, n_resamples=trust) if trust else {}
     except ValueError as error:
         raise ValueError(f"{data}: {error}") from error
     rows = names_or_numbers(table.row_names, table.shape[0], "row")
@@ -54,6 +62,7 @@ def tiles(
         {
             "tile": parts[t],
             **{name: values[t].item() for name, values in model.tiles_.items()},
+            **told_trust(trusted, t, columns),
             "column_names": [columns[j] for j in model.components_[t].nonzero()[0]],
             "row_names": [rows[i] for i in usage[:, t].nonzero()[0]],
         }
@@ -66,13 +75,30 @@ def tiles(
         "n_components": model.n_components_,
         "wrong": model.reconstruction_err_,
         "description_length": model.description_length_,
-        "description_lengths": model.description_lengths_,
+        "objective": model.objective_,
+        "ranks": model.ranks_,
         "seconds": perf_counter() - begin,
         "tiles": listed,
     }
     write_json(folder / "summary.json", summary)
     draw(folder / "tiles.png", table.data, usage, model)
     emit(summary, as_json, describe(summary, folder))
+
+
+def told_trust(trusted: dict[str, Any], t: int, columns: list[str]) -> dict[str, Any]:
+    """What is known of how far tile t can be trusted, with names."""
+    if not trusted:
+        return {}
+    found = {name: values[t].item() for name, values in trusted.items() if name != "alternatives"}
+    found["alternatives"] = [
+        {
+            "column_names": [columns[j] for j in one["columns"].nonzero()[0]],
+            "rows": one["rows"],
+            "change": one["change"],
+        }
+        for one in trusted["alternatives"][t]
+    ]
+    return found
 
 
 def describe(summary: dict[str, Any], folder: Path) -> list[str]:
@@ -87,13 +113,18 @@ def describe(summary: dict[str, Any], folder: Path) -> list[str]:
             f"  {tile['tile']}: {tile['rows']} rows × {tile['columns']} columns, {100 * tile['density']:.0f} % ones, "
             f"adds {tile['adds']:.0f}: {names}"
         )
+        if "restarts" in tile:
+            lines.append(
+                f"      returns in {100 * tile['restarts']:.0f} % of restarts and {100 * tile['resamples']:.0f} % of "
+                f"resamples; {len(tile['alternatives'])} others would do as well"
+            )
     if len(summary["tiles"]) > 20:
         lines.append(f"  … and {len(summary['tiles']) - 20} more in summary.json")
     return [*lines, f"Results in {folder}/: usage.csv, tiles.csv, tiles.png, model.partwise, summary.json"]
 
 
 def draw(path: Path, data: Any, usage: Any, model: Any) -> None:
-    """The table as it came, with rows and columns in the order of their tiles, and the description lengths."""
+    """The table as it came and with rows and columns in the order of their tiles; error and bits by rank."""
     import numpy as np
 
     from partwise.plot import draw_curve, figure, save_figure
@@ -107,9 +138,7 @@ def draw(path: Path, data: Any, usage: Any, model: Any) -> None:
     by_column = (
         np.lexsort([~tile for tile in model.components_[::-1]]) if usage.shape[1] else np.arange(X.shape[1])
     )
-    lengths = model.description_lengths_
-    panels = ["given", "ordered", *(["length"] if len(lengths) else [])]
-    drawing, axes = figure([panels], size=(4.2 * len(panels), 4.4))
+    drawing, axes = figure([["given", "ordered", "wrong"], ["given", "ordered", "bits"]], size=(12.6, 4.8))
     for name, shown, title in (
         ("given", X, "as given"),
         ("ordered", X[by_row][:, by_column], "rows and columns in the order of their tiles"),
@@ -117,14 +146,16 @@ def draw(path: Path, data: Any, usage: Any, model: Any) -> None:
         axes[name].imshow(np.ma.masked_invalid(shown), cmap="gray_r", aspect="auto", interpolation="nearest")
         axes[name].set_title(title, loc="left", fontsize=10)
         axes[name].set_axis_off()
-    if len(lengths):
-        order = np.argsort(lengths[:, 0], kind="stable")
+    for name, title, xlabel in (
+        ("wrong", "entries wrong", ""),
+        ("bits", "bits to describe the table", "tiles"),
+    ):
         draw_curve(
-            axes["length"],
-            lengths[order, 0],
-            lengths[order, 1],
-            marker="o",
-            title="bits to describe the table",
-            xlabel="tiles",
+            axes[name],
+            model.ranks_["tiles"],
+            model.ranks_[name],
+            marker="o" if len(model.ranks_["tiles"]) <= 40 else "",
+            title=title,
+            xlabel=xlabel,
         )
     save_figure(drawing, path)

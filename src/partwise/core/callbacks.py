@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 from partwise.core.state import Info, State
@@ -52,4 +53,33 @@ class Progress:
         """Leave the bar full at the iteration that was reached."""
         done = self._bar.tasks[0].completed
         self._bar.update(self._task, total=max(done, 1))
+        self._bar.stop()
+
+
+class Countdown:
+    """A bar over the seconds that a search may take, with the best objective so far; on stderr, drawn by rich."""
+
+    def __init__(self, seconds: float, description: str = "search") -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("wrong {task.fields[objective]}"),
+            console=Console(file=sys.stderr),
+        )
+        self._begin = perf_counter()
+        self._task = self._bar.add_task(description, total=seconds, objective="…")
+        self._bar.start()
+
+    def __call__(self, objective: float) -> None:
+        """Move the bar to where the clock is."""
+        self._bar.update(self._task, completed=perf_counter() - self._begin, objective=f"{objective:g}")
+
+    def close(self) -> None:
+        """Leave the bar full."""
+        self._bar.update(self._task, total=1.0, completed=1.0)
         self._bar.stop()

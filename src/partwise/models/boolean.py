@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,16 @@ from partwise.boolean.descent import WRONG, Prices, best_usage
 from partwise.boolean.description import description_length
 from partwise.boolean.discovery import log10_chance
 from partwise.boolean.grow import tile_values
+from partwise.boolean.noise import like_flips, likely_prices, noise_rates
 from partwise.boolean.palm import panpal
 from partwise.boolean.primp import primp
-from partwise.boolean.rank import choose_rank
-from partwise.boolean.search import Tiles, cut, error_of, likelier, likely_prices, noise_rates, search
+from partwise.boolean.rank import Met, by_number, choose_rank, fewer, met
+from partwise.boolean.search import Tiles, error_of, likelier, search
 from partwise.boolean.table import Table
+from partwise.boolean.threshold import cut
+from partwise.boolean.trust import measure
 from partwise.compiling import tell_when_compiling
+from partwise.core import Countdown
 from partwise.io.registry import register_model
 from partwise.models.base import as_generator
 from partwise.models.inputs import place_of
@@ -49,9 +55,15 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         exceeds `fdr`.
     fdr : float, default=0.01
         See "trustpal".
-    objective : {"error", "likelihood"}, default="error"
+    objective : {"auto", "error", "likelihood"}, default="auto"
         "error" minimises the number of wrong entries. "likelihood" learns how often zeros and ones are flipped, and
-        weighs wrong entries accordingly: closer to the truth where the noise is strong.
+        weighs wrong entries accordingly: closer to the truth where the noise is strong. "auto" takes the likelihood
+        where the wrong entries are spread over rows and columns as independent flips would be, and are enough to
+        tell; where they are not, there is no such noise, and wrong entries are what they are.
+    regularization : float, default=0.5
+        What the relaxed factors pay for each unit of an entry (½ in equation 2.6 of the thesis).
+    thresholds : {"one", "each"}, default="one"
+        Whether "panpal" cuts both factors at one threshold or each at its own.
     n_init : int, default=4
         Number of relaxed starts.
     patience : int or "auto", default="auto"
@@ -62,24 +74,30 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         NaN marks entries that were not observed; with None it is an error.
     random_state : int, Generator, RandomState or None, default=None
         None gives the same answer every time.
+    verbose : int, default=0
+        1 shows on stderr how the search goes.
 
     Attributes
     ----------
     components_ : array of bool of shape (n_tiles, n_features)
         The columns of each tile, tiles of most worth first.
     n_components_ : int
-    reconstruction_err_ : int
-        Wrong observed entries.
+    reconstruction_err_ : int or float
+        Wrong observed entries; with weights, their weight.
     description_length_ : float
         Bits that tiles and wrong entries take to write down; see `partwise.boolean.description`.
-    description_lengths_ : array of shape (n, 2)
-        With "auto": numbers of tiles that were tried, and their lengths.
+    ranks_ : dict of arrays
+        For each number of "tiles" that was met, what was "wrong" and how many "bits" the description took.
     tiles_ : dict of arrays
         For each tile "rows" and "columns" (how many), "density" (share of ones), and "adds" (entries that it gets
         right and no other tile would, less those that it alone gets wrong), and "log10_chance" (a bound on the
         probability that noise holds any tile like it; see `partwise.boolean.discovery`).
+    objective_ : str
+        What was minimised: "error" or "likelihood".
     thresholds_ : tuple of float
-        With "panpal": where the factors were cut.
+        With "panpal" and "primp": where usage and columns were cut.
+    trust_ : dict
+        After `trust`: what it returned.
 
     Examples
     --------
@@ -98,26 +116,32 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         *,
         method: str = "auto",
         fdr: float = 0.01,
-        objective: str = "error",
+        objective: str = "auto",
+        regularization: float = 0.5,
+        thresholds: str = "one",
         n_init: int = 4,
         patience: Any = "auto",
         max_time: float = 10.0,
         missing_values: float | None = np.nan,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_components = n_components
         self.method = method
         self.fdr = fdr
         self.objective = objective
+        self.regularization = regularization
+        self.thresholds = thresholds
         self.n_init = n_init
         self.patience = patience
         self.max_time = max_time
         self.missing_values = missing_values
         self.random_state = random_state
+        self.verbose = verbose
 
     # ------------------------------------------------------------------ public
 
-    def fit(self, X: Any, y: Any = None) -> BooleanMF:
+    def fit(self, X: Any, y: Any = None, *, weights: Any = None, sample_weight: Any = None) -> BooleanMF:
         """Find the tiles.
 
         Parameters
@@ -125,25 +149,30 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X : array-like or sparse matrix of shape (n_samples, n_features)
             0 and 1, or bool; NaN where not observed. Unstored entries of sparse data are zeros.
         y : ignored
+        weights : array-like or sparse matrix of shape (n_samples, n_features), optional
+            What a wrong entry costs; 0 for one that was not observed, and where a sparse matrix stores nothing.
+            Weights that are not small multiples of one another are rounded to 1/255 of the largest.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of rows: a row of weight 2 counts as two.
         """
-        self._fit(X)
+        self._fit(X, weights, sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, *, weights: Any = None, sample_weight: Any = None) -> Any:
         """Find the tiles; returns which rows use them, as `transform` does."""
-        self._fit(X)
-        return self.transform(X)
+        self._fit(X, weights, sample_weight)
+        return self.transform(X, weights=weights)
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any, *, weights: Any = None) -> np.ndarray:
         """Which tiles each row uses: the subset with the fewest wrong entries, of bool.
 
         All subsets are tried for up to twelve tiles; with more, tiles are added, dropped and exchanged.
         """
         check_is_fitted(self)
-        table, _ = self._table(X, reset=False)
+        table, _ = self._table(X, weights, reset=False)
         usage = np.zeros((table.n, len(self.components_)), bool)
         if len(self.components_):
-            best_usage(table.rows, table.seen, pack(self.components_), usage, self._prices())
+            best_usage(table.by_row, pack(self.components_), usage, self._prices())
         return usage
 
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -159,25 +188,89 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return np.zeros((len(usage), self.components_.shape[1]), bool)
         return unpack(product(np.ascontiguousarray(usage), pack(self.components_)), self.components_.shape[1])
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, weights: Any = None) -> float:
         """Share of the observed entries that the tiles get right."""
-        table, _ = self._table(X, reset=False)
-        usage = self.transform(X)
+        table, _ = self._table(X, weights, reset=False)
+        usage = self.transform(X, weights=weights)
         return 1.0 - error_of(table, usage, self.components_) / max(1, table.n_observed)
+
+    def trust(
+        self,
+        X: Any,
+        *,
+        n_restarts: int = 10,
+        n_resamples: int = 10,
+        weights: Any = None,
+        sample_weight: Any = None,
+    ) -> dict[str, Any]:
+        """How far each tile can be trusted: does it come back, and what could stand in for it?
+
+        The search is repeated from other starts, and on rows drawn with replacement, with the number of tiles found
+        by `fit` and a quarter of its time. Tiles that share 80 % of their joint area are the same.
+
+        Parameters
+        ----------
+        X, weights, sample_weight :
+            What the model was fitted to.
+        n_restarts, n_resamples : int, default=10
+
+        Returns
+        -------
+        dict
+            For each tile: "restarts" and "resamples", the shares of searches that had it; "restart_likeness" and
+            "resample_likeness", the mean Jaccard index with the nearest of theirs; "undecided_rows" and
+            "undecided_columns", how many could be in it or not at the same error; "alternatives", tiles from these
+            searches (their "columns", number of "rows", and "change" of the error) that could take its place
+            without more wrong entries. It is kept in `trust_`.
+        """
+        check_is_fitted(self)
+        whole("n_restarts", n_restarts, 0)
+        whole("n_resamples", n_resamples, 0)
+        table, numbers = self._table(X, weights, sample_weight, reset=False)
+        usage = np.zeros((table.n, len(self.components_)), bool)
+        if len(self.components_):
+            best_usage(table.by_row, pack(self.components_), usage, self._prices())
+        tiles = Tiles(usage, self.components_, 0.0)
+        rng = as_generator(self.random_state)
+        seeds = rng.integers(2**31 - 1, size=n_restarts + n_resamples)
+        by_row = np.ones(table.n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+
+        def again(i: int) -> Tiles:
+            return self._quick(table, numbers, np.random.default_rng(seeds[i]))
+
+        def resampled(i: int) -> Tiles:
+            rng = np.random.default_rng(seeds[n_restarts + i])
+            drawn = np.bincount(rng.integers(table.n, size=table.n), minlength=table.n)
+            other, other_numbers = self._table(X, weights, by_row * drawn, reset=False)
+            return self._quick(other, other_numbers, rng)
+
+        if len(self.components_) == 0 or not 0 < table.n_ones < table.n_observed:
+            again = resampled = lambda i: tiles
+        self.trust_ = measure(table, tiles, again, resampled, n_restarts, n_resamples)
+        return self.trust_
 
     # ----------------------------------------------------------------- fitting
 
-    def _fit(self, X: Any) -> None:
+    def _fit(self, X: Any, weights: Any, sample_weight: Any) -> None:
         self._check()
-        table, numbers = self._table(X, reset=True)
+        table, numbers = self._table(X, weights, sample_weight, reset=True)
         rng = as_generator(self.random_state)
-        self.description_lengths_ = np.zeros((0, 2))
         self.thresholds_: tuple[float, ...] = ()
         self.prices_ = tuple(WRONG)
+        self.objective_ = "error"
+        seen: list[Met] = []
         tiles = self._trivial(table)
         if tiles is None:
-            tiles = self._search(table, numbers, rng)
-        self._keep(table, tiles)
+            if self.n_components != "auto" and int(self.n_components) > min(table.n, table.m):
+                raise ValueError(
+                    f"n_components={self.n_components} exceeds the smaller side of X ({table.n} × {table.m}); with "
+                    "as many tiles as rows or columns X is reproduced exactly. Choose fewer."
+                )
+            if self.method in ("panpal", "primp"):
+                tiles = self._relaxed(table, numbers, rng, seen)
+            else:
+                tiles = self._search(table, numbers, rng, seen)
+        self._keep(table, tiles, seen)
 
     def _trivial(self, table: Table) -> Tiles | None:
         """Tables of zeros or of ones have one answer."""
@@ -192,56 +285,88 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         k = int(full)
         return Tiles(np.ones((table.n, k), bool), np.ones((k, table.m), bool), 0.0)
 
-    def _search(self, table: Table, numbers: Any, rng: np.random.Generator) -> Tiles:
-        k = self.n_components
-        if k != "auto" and int(k) > min(table.n, table.m):
+    def _relaxed(self, table: Table, numbers: Any, rng: np.random.Generator, seen: list[Met]) -> Tiles:
+        """PanPAL and Primp."""
+        if table.weighted:
             raise ValueError(
-                f"n_components={k} exceeds the smaller side of X ({table.n} × {table.m}); with as many tiles as rows "
-                "or columns X is reproduced exactly. Choose fewer."
+                f"method='{self.method}' knows no weights (NaN for missing entries is fine); use method='auto'."
             )
+        k = self.n_components
+        dense = np.asarray(numbers.toarray() if sp.issparse(numbers) else numbers, dtype=float)
         if self.method == "primp":
-            dense = np.asarray(numbers.toarray() if sp.issparse(numbers) else numbers, dtype=float)
-            tiles, self.thresholds_, met = primp(table, dense, rng, None if k == "auto" else int(k))
-            self.description_lengths_ = np.array(met, dtype=float)
+            tiles, self.thresholds_, _ = primp(table, dense, rng, None if k == "auto" else int(k))
             return tiles
-        if self.method == "panpal":
-            if k == "auto":
-                raise ValueError("method='panpal' needs a number of tiles; only method='auto' chooses one.")
-            dense = np.asarray(numbers.toarray() if sp.issparse(numbers) else numbers, dtype=float)
-            for state in panpal(dense, int(k), rng):
-                last = state
-            tiles, threshold = cut(table, last.Y, last.X)
-            self.thresholds_ = (threshold, threshold)
-            return tiles
-        start: Tiles | None = None
         if k == "auto":
-            start, seen = choose_rank(table, numbers, rng)
-            self.description_lengths_ = np.array(seen, dtype=float)
+            raise ValueError(
+                "method='panpal' needs a number of tiles; 'auto', 'primp' and 'trustpal' choose one."
+            )
+        for state in panpal(dense, int(k), rng, sparsity=self.regularization):
+            last = state
+        tiles, (self.thresholds_, _) = cut(table, last.Y, last.X, self.thresholds == "each")
+        return tiles
+
+    def _search(self, table: Table, numbers: Any, rng: np.random.Generator, seen: list[Met]) -> Tiles:
+        """Ours."""
+        start: Tiles | None = None
+        k = self.n_components
+        if k == "auto":
+            start, path = choose_rank(table, numbers, rng, sparsity=self.regularization)
+            seen += path
             k = len(start.columns)
             if k == 0:
                 return start
-        patience = self.patience
-        if patience == "auto":
-            patience = int(np.clip(EFFORT / (table.n * table.m * int(k)), 50, 100_000))
-        tiles = search(table, numbers, int(k), rng, self.max_time, self.n_init, int(patience), start)
-        if self.objective == "likelihood":
+        with told(self.verbose, self.max_time) as tell:
+            tiles = search(
+                table,
+                numbers,
+                int(k),
+                rng,
+                self.max_time,
+                self.n_init,
+                self._patience(table, int(k)),
+                start,
+                sparsity=self.regularization,
+                tell=tell,
+            )
+        likely = self.objective == "likelihood"
+        if self.objective == "auto":
+            likely = like_flips(table, tiles.usage, tiles.columns)
+        if likely:
+            self.objective_ = "likelihood"
             tiles = likelier(table, tiles, rng)
-            self.prices_ = tuple(likely_prices(table, tiles))
+            self.prices_ = tuple(likely_prices(table, tiles.usage, tiles.columns))
         return trusted(table, tiles, self.fdr) if self.method == "trustpal" else tiles
+
+    def _quick(self, table: Table, numbers: Any, rng: np.random.Generator) -> Tiles:
+        """A search like the one of `fit`, with its number of tiles and a quarter of its time."""
+        k = self.n_components_
+        patience = max(1, self._patience(table, k) // 4)
+        tiles = search(
+            table, numbers, k, rng, 0.25 * self.max_time, 1, patience, sparsity=self.regularization
+        )
+        return likelier(table, tiles, rng) if self.objective_ == "likelihood" else tiles
+
+    def _patience(self, table: Table, k: int) -> int:
+        if self.patience != "auto":
+            return int(self.patience)
+        return int(np.clip(EFFORT / (table.n * table.m * table.by_row.planes * k), 50, 100_000))
 
     def _prices(self) -> Prices:
         return Prices(*self.prices_)
 
-    def _keep(self, table: Table, tiles: Tiles) -> None:
+    def _keep(self, table: Table, tiles: Tiles, seen: list[Met]) -> None:
         worth = tile_values(table, tiles.usage, tiles.columns) if len(tiles.columns) else np.zeros(0)
         order = np.argsort(-worth, kind="stable")
         usage, columns = tiles.usage[:, order], tiles.columns[order]
         self.components_ = np.ascontiguousarray(columns)
         self.n_components_ = len(columns)
         if len(columns):
-            best_usage(table.rows, table.seen, pack(columns), usage, self._prices())
-        self.reconstruction_err_ = int(error_of(table, usage, columns)) if len(columns) else table.n_ones
+            best_usage(table.by_row, pack(columns), usage, self._prices())
+        error = error_of(table, usage, columns)
+        self.reconstruction_err_ = error if table.weighted else int(error)
         self.description_length_ = description_length(table, usage, columns)
+        kept = Tiles(np.ascontiguousarray(usage), self.components_, error)
+        self.ranks_ = by_number([*seen, met(table, kept), *fewer(table, kept)])
         self.tiles_ = {
             "rows": usage.sum(axis=0),
             "columns": columns.sum(axis=1),
@@ -257,19 +382,48 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             whole("n_components", self.n_components)
         choice("method", self.method, ("auto", "panpal", "primp", "trustpal"))
         real("fdr", self.fdr, 0.0, 1.0)
-        choice("objective", self.objective, ("error", "likelihood"))
+        choice("objective", self.objective, ("auto", "error", "likelihood"))
+        real("regularization", self.regularization, 0.0)
+        choice("thresholds", self.thresholds, ("one", "each"))
         whole("n_init", self.n_init)
         if self.patience != "auto":
             whole("patience", self.patience, 0)
         real("max_time", self.max_time)
 
-    def _table(self, X: Any, *, reset: bool) -> tuple[Table, Any]:
-        """The packed table, and the numbers as float32 with unobserved entries at the column's mean."""
+    def _table(
+        self, X: Any, weights: Any = None, sample_weight: Any = None, *, reset: bool
+    ) -> tuple[Table, Any]:
+        """The packed table, and the numbers as float32 that the relaxed starts read.
+
+        There, what was not observed stands at its column's mean, and what weighs little stands near it: the first
+        step of EM for weighted least squares.
+        """
         array = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
         if array.dtype == object:
             array = check_array(array, dtype=np.float64, ensure_all_finite=False)
+        missing = self._missing(array)
+        weights = checked_weights(weights, array.shape)
+        by_row = checked_rows(sample_weight, array.shape[0])
+        if sp.issparse(array):
+            bits = array.astype(np.float32)
+            unseen = None
+            if missing.any():
+                unseen = sp.csr_array((missing.astype(np.float32), array.indices, array.indptr), array.shape)
+                bits.data[missing] = 0.0
+            return Table.of(bits, unseen, weights, by_row), bits
+        ones = (array == 1) & ~missing
+        table = Table.of(ones, missing if missing.any() else None, weights, by_row)
+        share = shares(~missing, weights)
+        numbers = ones.astype(np.float32)
+        if share is not None:
+            means = (numbers * share).sum(axis=0) / np.maximum(share.sum(axis=0), 1e-12)
+            numbers = means + share * (numbers - means)
+        return table, numbers.astype(np.float32, copy=False)
+
+    def _missing(self, array: Any) -> np.ndarray:
+        """Which (stored) values are NaN; all others must be 0 or 1."""
         values = array.data if sp.issparse(array) else array
-        missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+        missing = _isnan(values)
         if missing.any() and self.missing_values is None:
             raise ValueError(f"Input X contains NaN: {place_of(array, np.isnan)}.")
         odd = (values != 0) & (values != 1) & ~missing
@@ -279,18 +433,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"{place_of(array, lambda v: (v != 0) & (v != 1) & ~_isnan(v))}. Binarize the data first, "
                 "for instance with X > threshold."
             )
-        if sp.issparse(array):
-            if missing.any():
-                raise ValueError("Sparse X cannot hold NaN here; pass it dense to mark entries as missing.")
-            bits = array.astype(np.float32)
-            return Table.of(bits), bits
-        if not missing.any():
-            return Table.of(array.astype(bool)), array.astype(np.float32)
-        numbers = np.where(missing, np.nan, array).astype(np.float32)
-        means = np.nansum(numbers, axis=0) / np.maximum(1, (~missing).sum(axis=0))
-        return Table.of(np.nan_to_num(numbers) > 0, ~missing), np.where(missing, means, numbers).astype(
-            np.float32
-        )
+        return missing
 
     @property
     def _n_features_out(self) -> int:
@@ -306,6 +449,17 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
 
+@contextmanager
+def told(verbose: int, seconds: float) -> Iterator[Callable[[float], None] | None]:
+    """Something to tell the error to, if anybody wants to see it."""
+    bar = Countdown(seconds, "BooleanMF") if verbose else None
+    try:
+        yield bar
+    finally:
+        if bar is not None:
+            bar.close()
+
+
 def trusted(table: Table, tiles: Tiles, level: float) -> Tiles:
     """The tiles that noise would hold with a probability of at most `level`."""
     chance = chances(table, tiles.usage, tiles.columns)
@@ -315,20 +469,58 @@ def trusted(table: Table, tiles: Tiles, level: float) -> Tiles:
 
 def densities(table: Table, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Share of ones among the observed entries of each tile."""
-    X, seen = unpack(table.rows, table.m), unpack(table.seen, table.m)
-    return np.array(
-        [X[u][:, v].sum() / max(1, seen[u][:, v].sum()) for u, v in zip(usage.T, columns)], dtype=float
-    )
+    side = table.by_row
+    tiles = side.spread(pack(columns))
+    out = np.zeros(len(columns))
+    for t in range(len(columns)):
+        inside = side.seen[usage[:, t]] & tiles[t]
+        out[t] = side.total(inside & side.bits[usage[:, t]]) / max(side.total(inside), 1e-300)
+    return out
 
 
 def chances(table: Table, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """The bound of each tile, log₁₀; the noise is what is seen outside of all tiles."""
     if len(columns) == 0:
         return np.zeros(0)
-    background = noise_rates(table, Tiles(usage, columns, 0.0))[0]
+    background = noise_rates(table, usage, columns)[0]
     density = densities(table, usage, columns)
     return log10_chance(table.n, table.m, usage.sum(axis=0), columns.sum(axis=1), density, background)
 
 
 def _isnan(values: np.ndarray) -> np.ndarray:
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
+
+
+def checked_weights(weights: Any, shape: tuple[int, int]) -> Any:
+    """Entry weights as a float array or a sparse one; None for none."""
+    if weights is None:
+        return None
+    weights = check_array(weights, accept_sparse="csr", dtype=np.float64, input_name="weights")
+    if weights.shape != shape:
+        raise ValueError(f"weights have shape {weights.shape}, X has {shape}.")
+    values = weights.data if sp.issparse(weights) else weights
+    if values.size and values.min() < 0:
+        raise ValueError(f"weights must not be negative; {place_of(weights, lambda v: v < 0)}.")
+    return weights
+
+
+def checked_rows(sample_weight: Any, n: int) -> np.ndarray | None:
+    """Row weights as a float array; None for none."""
+    if sample_weight is None:
+        return None
+    by_row = np.asarray(sample_weight, dtype=float)
+    if by_row.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have one number for each of the {n} rows; got shape {by_row.shape}."
+        )
+    if not np.isfinite(by_row).all() or by_row.min(initial=0.0) < 0:
+        raise ValueError("sample_weight must be finite and not negative.")
+    return by_row
+
+
+def shares(observed: np.ndarray, weights: Any) -> np.ndarray | None:
+    """Weights as shares of the largest; None if all are the same."""
+    if weights is None:
+        return None if observed.all() else observed.astype(np.float32)
+    dense = np.asarray(weights.toarray() if sp.issparse(weights) else weights, dtype=np.float32)
+    return observed * (dense / max(float(dense.max()), 1e-30))
