@@ -135,13 +135,14 @@ def local_rows(
     kept = np.empty(k, np.bool_)
     once = np.empty(width, np.uint64)
     twice = np.empty(width, np.uint64)
+    bound = np.empty(k)
     for i in range(n):
         for t in range(k):
             kept[t] = usage[i, t]
-        first = improve(rows[i], observed[i], weight, tiles, kept, one, zero, cost, once, twice)
+        first = improve(rows[i], observed[i], weight, tiles, kept, one, zero, cost, once, twice, bound)
         for t in range(k):
             usage[i, t], kept[t] = kept[t], False
-        second = improve(rows[i], observed[i], weight, tiles, kept, one, zero, cost, once, twice)
+        second = improve(rows[i], observed[i], weight, tiles, kept, one, zero, cost, once, twice, bound)
         if second < first:
             for t in range(k):
                 usage[i, t] = kept[t]
@@ -160,11 +161,13 @@ def improve(
     cost: float,
     once: np.ndarray,
     twice: np.ndarray,
+    bound: np.ndarray,
 ) -> float:
     """Take the best single change until none helps; returns what is paid.
 
     `once` holds what is covered, `twice` what is covered by two tiles or more: dropping a tile uncovers what it
-    covers and `twice` does not.
+    covers and `twice` does not. `bound` holds, of a tile that is used, the zeros that it alone covers, and of one
+    that is not, what it would gain: an exchange gains at most the sum of both.
     """
     k, width = tiles.shape
     while True:
@@ -180,15 +183,19 @@ def improve(
         for t in range(k):
             gain = 0.0
             if use[t]:
+                zeros = 0.0
                 for w in range(width):
                     freed = tiles[t, w] & ~twice[w] & observed[w]
-                    gain += weight[w] * (zero * ones(freed & ~row[w]) - one * ones(freed & row[w]))
-                gain += cost
+                    zeros += weight[w] * zero * ones(freed & ~row[w])
+                    gain -= weight[w] * one * ones(freed & row[w])
+                bound[t] = zeros + cost
+                gain += bound[t]
             else:
                 for w in range(width):
                     new = tiles[t, w] & ~once[w] & observed[w]
                     gain += weight[w] * (one * ones(new & row[w]) - zero * ones(new & ~row[w]))
                 gain -= cost
+                bound[t] = gain
             if gain > best:
                 best, change, partner = gain, t, -1
         if change < 0:
@@ -197,7 +204,7 @@ def improve(
                 if not use[a]:
                     continue
                 for b in range(k):
-                    if use[b]:
+                    if use[b] or bound[a] + bound[b] <= best:
                         continue
                     gain = 0.0
                     for w in range(width):

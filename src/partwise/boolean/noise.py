@@ -9,10 +9,10 @@ from partwise.boolean.descent import Prices
 from partwise.boolean.description import outcome
 from partwise.boolean.table import Table
 
-#: Entries wrong, per row and per column, below which flips cannot be told from what was not modelled.
-ENOUGH = 5.0
+#: Entries wrong, for each row and column and in all, below which flips cannot be told from what was not modelled.
+ENOUGH, ENOUGH_IN_ALL = 5.0, 2000
 #: How much more the wrong entries may vary from row to row, or column to column, than independent flips do.
-MOST_DISPERSION = 1.5
+MOST_DISPERSION = 1.35
 
 
 def noise_rates(table: Table, usage: np.ndarray, columns: np.ndarray) -> tuple[float, float]:
@@ -44,7 +44,7 @@ def like_flips(table: Table, usage: np.ndarray, columns: np.ndarray) -> bool:
     """
     X, seen = table.unpacked()
     cover = unpack(product(usage, pack(columns)), table.m)
-    if ((cover != X) & seen).sum() < ENOUGH * max(table.n, table.m):
+    if ((cover != X) & seen).sum() < max(ENOUGH * max(table.n, table.m), ENOUGH_IN_ALL):
         return False
     return all(
         dispersion((cover != X) & seen & where, seen & where, axis) <= MOST_DISPERSION

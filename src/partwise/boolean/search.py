@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -11,10 +11,11 @@ import numpy as np
 
 from partwise.boolean.bits import pack
 from partwise.boolean.climb import climb
+from partwise.boolean.concepts import affordable, concept_cover
 from partwise.boolean.descent import WRONG, Prices, best_usage
 from partwise.boolean.description import outcome
 from partwise.boolean.grow import grow_tile, tile_values
-from partwise.boolean.noise import likely_prices
+from partwise.boolean.noise import like_flips, likely_prices
 from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.table import Table
 
@@ -114,21 +115,45 @@ def search(
     sparsity: float = 0.5,
     tell: Callable[[float], None] | None = None,
 ) -> Tiles:
-    """The best of a few relaxed starts, or the given one; then disturb and improve until time or patience ends."""
-    best = replanted(table, from_relaxed(table, X, rank, rng, sparsity), rng) if start is None else start
-    # The first start may have had to wait for the compiler; the clock begins after it.
+    """The best of a few starts, or the given one; then disturb and improve until time or patience ends.
+
+    Once the wrong entries look like independent flips there is nothing left to find, and the search ends.
+    """
     begin = perf_counter()
-    for _ in range(starts - 1 if start is None else 0):
-        if best.error == 0 or perf_counter() - begin > 0.5 * seconds:
+    best: Tiles | None = None
+    for found in [start] if start is not None else several_starts(table, X, rank, rng, starts, sparsity):
+        if best is None:
+            # The first start may have had to wait for the compiler; the clock begins after it.
+            best, begin = found, perf_counter()
+        elif found.error < best.error:
+            best = found
+        if tell is not None:
+            tell(best.error)
+        if finished(table, best) or perf_counter() - begin > 0.5 * seconds:
             break
-        found = replanted(table, from_relaxed(table, X, rank, rng, sparsity), rng)
-        best = found if found.error < best.error else best
+    assert best is not None
     left = seconds - (perf_counter() - begin)
-    if patience > 0 and left > 0 and best.error > 0:
-        found = Tiles(*climb(table, best.usage, best.columns, rng, left, patience, tell=tell))
-        found = alternate(table, found)
-        best = found if found.error < best.error else best
+    if patience > 0 and left > 0 and not finished(table, best):
+        climbed = Tiles(*climb(table, best.usage, best.columns, rng, left, patience, tell=tell))
+        climbed = alternate(table, climbed)
+        best = climbed if climbed.error < best.error else best
     return best
+
+
+def several_starts(
+    table: Table, X: Any, rank: int, rng: np.random.Generator, count: int, sparsity: float
+) -> Iterator[Tiles]:
+    """Relaxed starts, and after the first of them a cover by concepts."""
+    for i in range(count):
+        yield replanted(table, from_relaxed(table, X, rank, rng, sparsity), rng)
+        if i == 0 and affordable(table):
+            concepts = Tiles(*concept_cover(table, rank), float("inf"))
+            yield replanted(table, alternate(table, concepts), rng)
+
+
+def finished(table: Table, tiles: Tiles) -> bool:
+    """Is nothing wrong, or nothing but noise?"""
+    return tiles.error == 0 or like_flips(table, tiles.usage, tiles.columns)
 
 
 def likelier(table: Table, tiles: Tiles, rng: np.random.Generator, rounds: int = 4) -> Tiles:

@@ -159,9 +159,11 @@ def planes_of(
     for p in range(max(1, highest.bit_length())):
         rows, columns = plane(steps, p, n, m)
         rows, columns = rows & full[0], columns & full[1]
-        if rows.any() or p == 0 == highest:
+        if rows.any():
             masks.append((rows, columns))
             units.append(unit * 2.0**p)
+    if not masks:
+        return [(np.zeros_like(full[0]), np.zeros_like(full[1]))], [1.0]
     return masks, units
 
 

@@ -35,7 +35,7 @@ from partwise.models.parameters import choice, real, whole
 tell_when_compiling()
 
 #: Entries times tiles times disturbances: what the search may look at in vain, unless told otherwise.
-EFFORT = 1.5e9
+EFFORT = 3e10
 
 
 @register_model
