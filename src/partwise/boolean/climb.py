@@ -177,9 +177,7 @@ def settle(
             continue
         before[:] = use[i]
         costs[i] = improve(rows[i], seen[i], weight, tiles, use[i], one, zero, cost, once[i], twice[i], bound)
-        for t in range(k):
-            if use[i, t] != before[t]:
-                touched[t] = True
+        touched |= use[i] != before
     return costs.sum()
 
 

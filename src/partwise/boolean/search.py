@@ -143,12 +143,15 @@ def search(
 def several_starts(
     table: Table, X: Any, rank: int, rng: np.random.Generator, count: int, sparsity: float
 ) -> Iterator[Tiles]:
-    """Relaxed starts, and after the first of them a cover by concepts."""
+    """Relaxed starts, and after the first of them a cover by concepts; each as it is, and then with tiles moved."""
     for i in range(count):
-        yield replanted(table, from_relaxed(table, X, rank, rng, sparsity), rng)
+        tiles = from_relaxed(table, X, rank, rng, sparsity)
+        yield tiles
+        yield replanted(table, tiles, rng)
         if i == 0 and affordable(table):
-            concepts = Tiles(*concept_cover(table, rank), float("inf"))
-            yield replanted(table, alternate(table, concepts), rng)
+            tiles = alternate(table, Tiles(*concept_cover(table, rank), float("inf")))
+            yield tiles
+            yield replanted(table, tiles, rng)
 
 
 def finished(table: Table, tiles: Tiles) -> bool:
@@ -160,7 +163,12 @@ def likelier(table: Table, tiles: Tiles, rng: np.random.Generator, rounds: int =
     """Go on from the fewest wrong entries to the most probable tiles, learning the noise on the way."""
     for _ in range(rounds):
         prices = likely_prices(table, tiles.usage, tiles.columns)
-        tiles.error = float("inf")
-        tiles = replanted(table, alternate(table, tiles.copy(), prices), rng, prices)
+        then = tiles.copy()
+        then.error = float("inf")
+        then = replanted(table, alternate(table, then, prices), rng, prices)
+        settled = np.array_equal(then.usage, tiles.usage) and np.array_equal(then.columns, tiles.columns)
+        tiles = then
+        if settled:
+            break
     tiles.error = float(error_of(table, tiles.usage, tiles.columns))
     return tiles

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -20,9 +21,15 @@ def bench(
     seeds: Annotated[int, typer.Option(help="Starts for each case.")] = 5,
     seconds: Annotated[float, typer.Option(help="How long each peer runs.")] = 60.0,
     peer: Annotated[list[str] | None, typer.Option(help="Race only this peer; may be repeated.")] = None,
+    tiles: Annotated[
+        bool, typer.Option("--tiles", help="Race Boolean factorization instead; CASES are tables.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON on stdout.")] = False,
 ) -> None:
     """Race against other libraries: when are we where they end up? Data from PARTWISE_DATA where set."""
+    if tiles:
+        bench_tiles(output, cases or (), peer or (), seconds, as_json)
+        return
     from partwise.bench.run import run_bench, table_lines
     from partwise.bench.solvers import SOLVERS
 
@@ -32,3 +39,22 @@ def bench(
     summary = run_bench(output, cases or (), seeds, seconds, peer or ())
     lines = [*table_lines(summary), f"Results are in {output}/: bench.json, bench.png"]
     emit({"machine": summary["machine"], "table": summary["table"]}, as_json, lines)
+
+
+def bench_tiles(
+    output: Path, names: Sequence[str], peers: Sequence[str], limit: float, as_json: bool
+) -> None:
+    """Boolean factorization."""
+    from partwise.bench.tiles import OURS, RACERS, TABLES, race_tiles
+
+    for name in peers:
+        if name not in RACERS or name == OURS:
+            raise ValueError(
+                f"no racer is called '{name}'; there are {', '.join(r for r in RACERS if r != OURS)}."
+            )
+    for name in names:
+        if name not in TABLES:
+            raise ValueError(f"no table is called '{name}'; there are {', '.join(TABLES)}.")
+    summary = race_tiles(output, names, peers or [name for name in RACERS if name != OURS], limit)
+    lines = [*summary.pop("lines"), f"Results are in {output}/: tiles.json"]
+    emit(summary, as_json, lines)

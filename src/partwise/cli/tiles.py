@@ -21,7 +21,9 @@ def tiles(
     ),
     method: Annotated[str, typer.Option(help="auto, panpal, primp or trustpal.")] = "auto",
     objective: Annotated[str, typer.Option(help="auto, error or likelihood.")] = "auto",
-    max_time: Annotated[float, typer.Option(help="Most seconds of search.")] = 10.0,
+    max_time: Annotated[
+        float | None, typer.Option(help="Most seconds of search; 9 to 27 by size, if not given.")
+    ] = None,
     trust: Annotated[
         int, typer.Option(help="Search so often again, and on so many resamples, to see which tiles return.")
     ] = 0,
@@ -42,7 +44,7 @@ def tiles(
         "auto" if components == "auto" else int(components),
         method=method,
         objective=objective,
-        max_time=max_time,
+        max_time="auto" if max_time is None else max_time,
         random_state=seed,
         verbose=0 if quiet or as_json else 1,
     )

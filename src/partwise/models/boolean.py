@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,9 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Number of relaxed starts.
     patience : int or "auto", default="auto"
         Disturbances without success after which the search ends; by default the more, the smaller the table.
-    max_time : float, default=10.0
-        Seconds after which it ends in any case. Where time ends it, the answer depends on the machine.
+    max_time : float or "auto", default="auto"
+        Seconds after which it ends in any case; by default 9, and up to 27 for larger tables. Where time ends it, the
+        answer depends on the machine.
     missing_values : nan or None, default=nan
         NaN marks entries that were not observed; with None it is an error.
     random_state : int, Generator, RandomState or None, default=None
@@ -94,6 +96,8 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         probability that noise holds any tile like it; see `partwise.boolean.discovery`).
     objective_ : str
         What was minimised: "error" or "likelihood".
+    history_ : dict of lists
+        "seconds" since the search began and the "error" then.
     thresholds_ : tuple of float
         With "panpal" and "primp": where usage and columns were cut.
     trust_ : dict
@@ -121,7 +125,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         thresholds: str = "one",
         n_init: int = 4,
         patience: Any = "auto",
-        max_time: float = 10.0,
+        max_time: Any = "auto",
         missing_values: float | None = np.nan,
         random_state: Any = None,
         verbose: int = 0,
@@ -258,6 +262,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.thresholds_: tuple[float, ...] = ()
         self.prices_ = tuple(WRONG)
         self.objective_ = "error"
+        self.history_: dict[str, list[float]] = {"seconds": [], "error": []}
         seen: list[Met] = []
         tiles = self._trivial(table)
         if tiles is None:
@@ -315,13 +320,14 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             k = len(start.columns)
             if k == 0:
                 return start
-        with told(self.verbose, self.max_time) as tell:
+        seconds = self._seconds(table, int(k))
+        with told(self.verbose, seconds, self.history_) as tell:
             tiles = search(
                 table,
                 numbers,
                 int(k),
                 rng,
-                self.max_time,
+                seconds,
                 self.n_init,
                 self._patience(table, int(k)),
                 start,
@@ -342,9 +348,14 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         k = self.n_components_
         patience = max(1, self._patience(table, k) // 4)
         tiles = search(
-            table, numbers, k, rng, 0.25 * self.max_time, 1, patience, sparsity=self.regularization
+            table, numbers, k, rng, 0.25 * self._seconds(table, k), 1, patience, sparsity=self.regularization
         )
         return likelier(table, tiles, rng) if self.objective_ == "likelihood" else tiles
+
+    def _seconds(self, table: Table, k: int) -> float:
+        if self.max_time != "auto":
+            return float(self.max_time)
+        return 9.0 * float(np.clip(np.sqrt(table.n * table.m * k / 3e5), 1.0, 3.0))
 
     def _patience(self, table: Table, k: int) -> int:
         if self.patience != "auto":
@@ -388,7 +399,8 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         whole("n_init", self.n_init)
         if self.patience != "auto":
             whole("patience", self.patience, 0)
-        real("max_time", self.max_time)
+        if self.max_time != "auto":
+            real("max_time", self.max_time)
 
     def _table(
         self, X: Any, weights: Any = None, sample_weight: Any = None, *, reset: bool
@@ -450,11 +462,19 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 
 @contextmanager
-def told(verbose: int, seconds: float) -> Iterator[Callable[[float], None] | None]:
-    """Something to tell the error to, if anybody wants to see it."""
+def told(verbose: int, seconds: float, history: dict[str, list[float]]) -> Iterator[Callable[[float], None]]:
+    """Something to tell the error to: it is written down, and shown if anybody wants to see it."""
     bar = Countdown(seconds, "BooleanMF") if verbose else None
+    begin = perf_counter()
+
+    def tell(error: float) -> None:
+        history["seconds"].append(perf_counter() - begin)
+        history["error"].append(float(error))
+        if bar is not None:
+            bar(error)
+
     try:
-        yield bar
+        yield tell
     finally:
         if bar is not None:
             bar.close()
