@@ -12,13 +12,22 @@ from partwise._version import __version__
 
 if TYPE_CHECKING:
     from partwise import datasets, losses, priors
-    from partwise.models import NMF, BinaryNMF, BooleanMF, load, non_negative_factorization, save
+    from partwise.models import (
+        NMF,
+        BinaryNMF,
+        BooleanMF,
+        MixtureClassifier,
+        load,
+        non_negative_factorization,
+        save,
+    )
     from partwise.parallel import get_threads, set_threads, thread_limit
 
 _HOME = {
     "NMF": "partwise.models",
     "BinaryNMF": "partwise.models",
     "BooleanMF": "partwise.models",
+    "MixtureClassifier": "partwise.models",
     "non_negative_factorization": "partwise.models",
     "load": "partwise.models",
     "save": "partwise.models",
@@ -32,6 +41,7 @@ __all__ = [
     "NMF",
     "BinaryNMF",
     "BooleanMF",
+    "MixtureClassifier",
     "__version__",
     "datasets",
     "get_threads",

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 import partwise
 from partwise.cli import main
 from partwise.core import callbacks
-from partwise.datasets import make_bars, make_boolean, make_low_rank
+from partwise.datasets import load_digits, make_bars, make_boolean, make_low_rank
 from partwise.io import read, write_csv
 
 
@@ -275,3 +275,42 @@ def test_tiles_from_the_command_line(tmp_path, capsys):
     write_csv(path, 2.0 * planted.data, corner="id")
     assert call("tiles", path, "-o", out) == 2
     assert "takes 0 and 1" in capsys.readouterr().err
+
+
+def test_classify_from_the_command_line(tmp_path, capsys):
+    digits = load_digits()
+    X, y = digits.data[:400], digits.target[:400]
+    train, out = tmp_path / "train.csv", tmp_path / "out"
+    write_csv(train, X, None, None)
+    (tmp_path / "labels.txt").write_text("\n".join(f"digit {v}" for v in y))
+    options = ("-k", 15, "--mixtures", 1, "-q")
+    assert (
+        call("classify", train, "--labels", tmp_path / "labels.txt", "-o", out, "--shape", "8x8", *options)
+        == 0
+    )
+    assert "wrong on the 80 test rows" in capsys.readouterr().out
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["test_error"] < 0.2
+    assert np.sum(summary["confusion"]) == 80
+    assert (out / "classes.png").stat().st_size > 5000
+    proba = read(out / "predictions.csv")
+    assert proba.column_names[0] == "digit 0"
+    assert np.allclose(proba.data.sum(axis=1), 1.0)
+    model = partwise.load(out / "model.partwise")
+    assert (model.predict(X) == [f"digit {v}" for v in y]).mean() > 0.9
+    np.savez(tmp_path / "all.npz", X=X, y=y)
+    new = tmp_path / "new.npz"
+    np.savez(new, X=digits.data[400:450], y=digits.target[400:450])
+    arguments = ("classify", tmp_path / "all.npz", "--labels", "y", "--test", new, "-o", out, *options)
+    assert call(*arguments, "--test-labels", "y", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["n_test"] == 50
+    for wrong, told in (
+        (("--labels", "nobody"), "has no array 'nobody'"),
+        (("--labels", "y", "--shape", "28"), "--shape must be"),
+        (("--labels", "y", "--deslant"), "--deslant needs --shape"),
+    ):
+        assert call("classify", tmp_path / "all.npz", *wrong, "-o", out, *options) == 2
+        assert told in capsys.readouterr().err
+    np.savez(new, X=X[:3], y=np.array([0, 1, 77]))
+    assert call(*arguments, "--test-labels", "y") == 2
+    assert "77" in capsys.readouterr().err

@@ -10,16 +10,19 @@ from hypothesis import strategies as st
 
 from partwise.boolean.bits import count, pack, product, unpack, wrong
 from partwise.boolean.climb import climb
+from partwise.boolean.concepts import concept_cover
 from partwise.boolean.descent import Prices, best_usage, subset_unions
 from partwise.boolean.description import description_length
 from partwise.boolean.discovery import log10_chance
 from partwise.boolean.grow import tile_values
+from partwise.boolean.noise import like_flips
 from partwise.boolean.palm import Relaxed, penalty, prox
 from partwise.boolean.primp import PrimpRelaxed, code_length
 from partwise.boolean.rank import lengths_without
 from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.search import Tiles, alternate, error_of, search
 from partwise.boolean.table import Table
+from partwise.boolean.threshold import FINE, cut, cut_at
 from partwise.datasets import make_boolean
 from partwise.parallel import thread_limit
 
@@ -240,3 +243,34 @@ def test_the_code_length_on_a_table_written_out_by_hand():
     rows = 3 * -np.log(3 / 5) + 2 * -np.log(2 / 5)
     book = c[0] + c[1] - np.log(3 / 5) + c[2] - np.log(2 / 5)
     assert code_length(Table.of(X), U, V) == pytest.approx(rows + book)
+
+
+def test_concepts_are_closed_and_the_first_is_the_greedy_best():
+    X = np.random.default_rng(0).random((30, 9)) < 0.6
+    usage, columns = concept_cover(Table.of(X), 4)
+    for u, v in zip(usage.T, columns, strict=True):
+        assert X[u][:, v].all(), "nothing but ones"
+        assert np.array_equal(X[u].all(axis=0), v), "no column can be added"
+        assert np.array_equal(X[:, v].all(axis=1), u), "no row can be added"
+    covered = np.zeros_like(X)
+    for u, v in zip(usage.T, columns, strict=True):
+        gain = (np.outer(u, v) & ~covered).sum()
+        assert gain >= (X & ~covered).sum(axis=0).max(), "a single column would cover no more"
+        covered |= np.outer(u, v)
+
+
+def test_wrong_entries_like_flips_are_told_from_others():
+    planted = make_boolean(300, 300, 6, noise_add=0.05, noise_drop=0.15, random_state=0)
+    table = Table.of(planted.data)
+    assert like_flips(table, planted.usage, planted.components)
+    assert not like_flips(table, planted.usage[:, 1:], planted.components[1:]), "a tile is missing"
+
+
+def test_thresholds_are_the_best_of_their_grid():
+    rng = np.random.default_rng(0)
+    X, W, Ht = rng.random((20, 15)) < 0.4, rng.random((20, 3)), rng.random((15, 3))
+    table = Table.of(X)
+    errors = {tau: cut_at(table, W, Ht, tau, tau).error for tau in FINE}
+    tiles, (lowest, highest) = cut(table, W, Ht)
+    assert tiles.error == min(errors.values()) == errors[lowest[0]] == errors[highest[0]]
+    assert cut(table, W, Ht, each=True)[0].error <= min(errors[round(0.05 * i, 2)] for i in range(1, 20))

@@ -116,3 +116,86 @@ def test_bad_and_trivial_input(planted):
     with pytest.warns(UserWarning, match="one tile"):
         full = BooleanMF(3).fit(np.ones((4, 3)))
     assert full.inverse_transform(full.transform(np.ones((4, 3)))).all()
+
+
+def test_a_row_of_weight_two_is_the_row_twice_and_weight_zero_is_missing(planted):
+    X = planted.data[:60, :40]
+    rng = np.random.default_rng(0)
+    twice = rng.integers(1, 3, size=len(X))
+    settings = {"random_state": 0, "max_time": 60, "patience": 60}
+    weighed = BooleanMF(4, **settings).fit(X, sample_weight=twice)
+    usage = weighed.transform(X)
+    wrong = (weighed.inverse_transform(usage) != X).sum(axis=1)
+    assert weighed.reconstruction_err_ == pytest.approx(float(twice @ wrong))
+    repeated = BooleanMF(4, **settings).fit(np.repeat(X, twice, axis=0))
+    assert weighed.reconstruction_err_ <= 1.1 * repeated.reconstruction_err_ + 2
+    hidden = rng.random(X.shape) < 0.2
+    missing = BooleanMF(4, **settings).fit(np.where(hidden, np.nan, X.astype(float)))
+    zero = BooleanMF(4, **settings).fit(X, weights=(~hidden).astype(float))
+    assert zero.reconstruction_err_ == missing.reconstruction_err_
+    assert np.array_equal(zero.components_, missing.components_)
+    assert BooleanMF(4, **settings).fit(
+        sp.csr_array(X.astype(float)), weights=sp.csr_array(2.0 * ~hidden)
+    ).score(X, weights=~hidden) == pytest.approx(zero.score(X, weights=~hidden), abs=0.03)
+
+
+def test_heavy_entries_are_got_right():
+    X = np.random.default_rng(0).random((30, 20)) < 0.4
+    weights = np.ones(X.shape)
+    weights[:5] = 50.0
+    model = BooleanMF(5, random_state=0, max_time=60, patience=200).fit(X, weights=weights)
+    plain = BooleanMF(5, random_state=0, max_time=60, patience=200).fit(X)
+    wrong = [(m.inverse_transform(m.transform(X)) != X)[:5].sum() for m in (model, plain)]
+    assert wrong[0] < wrong[1]
+    assert wrong[0] <= 2
+
+
+def test_trust_tells_planted_tiles_from_noise(model, planted):
+    found = model.trust(planted.data, n_restarts=3, n_resamples=3)
+    assert (found["restarts"] == 1).all()
+    assert (found["resamples"] == 1).all()
+    assert found is model.trust_
+    noise = np.random.default_rng(0).random((60, 40)) < 0.3
+    shaky = BooleanMF(4, random_state=0, max_time=2, patience=20).fit(noise)
+    assert shaky.trust(noise, n_restarts=3, n_resamples=3)["resamples"].mean() < 0.5
+    # Two columns that always go together can stand in for each other.
+    X = np.zeros((20, 6), bool)
+    X[:10, :3] = X[10:, 3:] = True
+    X[:, 0] = True
+    pair = BooleanMF(2, random_state=0, max_time=5, patience=20).fit(X)
+    assert pair.reconstruction_err_ == 0
+    again = pair.trust(X, n_restarts=2, n_resamples=0)
+    for t, others in enumerate(again["alternatives"]):
+        for other in others:
+            assert other["change"] <= 0
+            assert not np.array_equal(other["columns"], pair.components_[t])
+
+
+def test_the_objective_follows_the_noise(planted):
+    strong = make_boolean(400, 300, 8, noise_add=0.1, noise_drop=0.25, random_state=0)
+    model = BooleanMF(8, random_state=0, max_time=60).fit(strong.data)
+    assert model.objective_ == "likelihood"
+    assert (model.inverse_transform(model.transform(strong.data)) != strong.clean).sum() < 40
+    lumpy = np.random.default_rng(0).random((300, 40)) < np.linspace(0.02, 0.9, 40)
+    assert BooleanMF(3, random_state=0, max_time=2, patience=5).fit(lumpy).objective_ == "error"
+
+
+def test_thresholds_one_and_each(planted):
+    one = BooleanMF(6, method="panpal", random_state=0).fit(planted.data)
+    each = BooleanMF(6, method="panpal", thresholds="each", random_state=0).fit(planted.data)
+    assert one.thresholds_[0] == one.thresholds_[1]
+    assert len(each.thresholds_) == 2
+    with pytest.raises(ValueError, match="knows no weights"):
+        BooleanMF(6, method="panpal").fit(
+            planted.data, weights=np.arange(planted.data.size).reshape(200, 150)
+        )
+
+
+def test_bad_weights(planted):
+    X = planted.data[:10, :8]
+    with pytest.raises(ValueError, match="weights have shape"):
+        BooleanMF(2).fit(X, weights=np.ones((3, 3)))
+    with pytest.raises(ValueError, match=r"must not be negative; .*\[0, 0\]"):
+        BooleanMF(2).fit(X, weights=np.where(np.arange(80).reshape(10, 8) == 0, -1.0, 1.0))
+    with pytest.raises(ValueError, match="one number for each of the 10 rows"):
+        BooleanMF(2).fit(X, sample_weight=[1.0])

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from partwise import NMF, BinaryNMF
+from partwise import NMF, BinaryNMF, MixtureClassifier
 
 REPEATED = (
     "the check fits 30 components (the default: one for each feature) to 15 rows, and then to the same rows "
@@ -15,9 +15,19 @@ REPEATED = (
 BITS = "the check wants one number for each sample from predict; here it is a bit vector for each sample"
 
 
+DRAWN = (
+    "with several mixtures the objective has many optima, and k-means, which draws its first centres from the rows, "
+    "begins elsewhere when rows are repeated; with one mixture the check passes"
+)
+WEIGHTS = ("check_sample_weight_equivalence_on_dense_data",)
+
+
 def expected_failures(estimator):
     if isinstance(estimator, BinaryNMF):
         return {"check_estimator_sparse_array": BITS, "check_estimator_sparse_matrix": BITS}
+    if isinstance(estimator, MixtureClassifier):
+        several = estimator.n_mixtures > 1
+        return dict.fromkeys(WEIGHTS, DRAWN) if several else {}
     if estimator.n_components != "auto":
         return {}
     return {
@@ -28,6 +38,7 @@ def expected_failures(estimator):
 
 @pytest.mark.filterwarnings("ignore:X is not made of whole numbers")
 @pytest.mark.filterwarnings("ignore:π has reached its edge")
+@pytest.mark.filterwarnings("ignore:.*fewer samples than n_mixtures")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
@@ -42,6 +53,9 @@ def expected_failures(estimator):
         NMF(2, alpha_W=0.01, l1_ratio=0.5),
         BinaryNMF(2),
         BinaryNMF(2, inference="truncated"),
+        MixtureClassifier(),
+        MixtureClassifier(1, penalty=0.01, tol=1e-12),
+        MixtureClassifier(2, training="em"),
     ],
     expected_failed_checks=expected_failures,
 )

@@ -8,7 +8,7 @@ from typing import NoReturn
 import typer
 
 from partwise._version import __version__
-from partwise.cli import bench, demo, fit, info, reproduce, tiles, transform
+from partwise.cli import bench, classify, demo, fit, info, reproduce, tiles, transform
 
 app = typer.Typer(
     name="partwise",
@@ -37,6 +37,7 @@ def _options(
 
 app.command("fit")(fit.fit)
 app.command("tiles")(tiles.tiles)
+app.command("classify")(classify.classify)
 app.command("transform")(transform.transform)
 app.command("info")(info.info)
 app.command("demo")(demo.demo)

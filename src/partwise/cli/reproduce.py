@@ -144,13 +144,54 @@ def tiling(
         "partwise-tiling-results"
     ),
     seeds: Annotated[int, typer.Option(min=1, help="Planted tables for each noise level.")] = 3,
-    seconds: Annotated[float, typer.Option(help="Most seconds for each.")] = 3.0,
     levels: Annotated[int, typer.Option(min=1, help="How many noise levels, from the lowest.")] = 7,
     records: Annotated[bool, typer.Option(help="Also the tables with published errors.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
 ) -> None:
-    """Boolean tiles: recovery against noise; wrong entries on tables with published records."""
+    """Boolean tiles: recovery against noise and rank, thresholds, tables with published records."""
     from partwise.reproduce.tiling import reproduce_tiling
 
-    summary = reproduce_tiling(make_folder(output), seeds, seconds, levels, records)
+    summary = reproduce_tiling(make_folder(output), seeds, levels, records)
+    emit(summary, as_json, summary["lines"])
+
+
+@app.command("digits")
+def digits(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-digits-results"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="10,000 training images, K up to 8.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="K up to 64, and EM.")] = False,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="The paper's updates, and EM with every covariance.")
+    ] = False,
+    rivals: Annotated[
+        bool, typer.Option("--rivals", help="Also other classifiers on the same features.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """Mixtures on NMF features of handwritten digits: the table of Lee, Seung and Saul, and their figure 2.
+
+    MNIST where PARTWISE_DATA has it, else the bundled digits. Features are kept in the folder for the next run.
+    """
+    from partwise.reproduce.digits import reproduce_digits
+
+    summary = reproduce_digits(make_folder(output), quick, full, paper, rivals, seed)
+    emit(summary, as_json, summary["lines"])
+
+
+@app.command("faces")
+def faces(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-faces-results"
+    ),
+    components: Annotated[int, typer.Option("-k", "--components", min=2, help="Number of parts.")] = 49,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """Faces by NMF, vector quantization and PCA, side by side: figure 1 of Lee, Seung and Saul."""
+    from partwise.reproduce.faces import reproduce_faces
+
+    summary = reproduce_faces(make_folder(output), components, seed)
     emit(summary, as_json, summary["lines"])

@@ -57,9 +57,9 @@ class Progress:
 
 
 class Countdown:
-    """A bar over the seconds that a search may take, with the best objective so far; on stderr, drawn by rich."""
+    """A bar over the seconds, or the steps, that a search may take, with what it has reached; on stderr, by rich."""
 
-    def __init__(self, seconds: float, description: str = "search") -> None:
+    def __init__(self, total: float, description: str = "search", word: str = "wrong") -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
@@ -68,16 +68,17 @@ class Countdown:
             TextColumn("{task.description}"),
             BarColumn(),
             TimeElapsedColumn(),
-            TextColumn("wrong {task.fields[objective]}"),
+            TextColumn(word + " {task.fields[objective]}"),
             console=Console(file=sys.stderr),
         )
         self._begin = perf_counter()
-        self._task = self._bar.add_task(description, total=seconds, objective="…")
+        self._task = self._bar.add_task(description, total=total, objective="…")
         self._bar.start()
 
-    def __call__(self, objective: float) -> None:
-        """Move the bar to where the clock is."""
-        self._bar.update(self._task, completed=perf_counter() - self._begin, objective=f"{objective:g}")
+    def __call__(self, objective: float, step: float | None = None) -> None:
+        """Move the bar to the step, or to where the clock is."""
+        place = perf_counter() - self._begin if step is None else step
+        self._bar.update(self._task, completed=place, objective=f"{objective:g}")
 
     def close(self) -> None:
         """Leave the bar full."""

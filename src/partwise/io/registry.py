@@ -63,6 +63,8 @@ def known_values() -> list[str]:
 
 def is_model(value: Any) -> bool:
     """Whether the value is of exactly a registered model class."""
+    if type(value).__name__ not in _models:
+        _call_providers()
     return _models.get(type(value).__name__) is type(value)
 
 

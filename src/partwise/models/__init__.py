@@ -15,18 +15,20 @@ if TYPE_CHECKING:
     from partwise.models.binary import BinaryNMF
     from partwise.models.boolean import BooleanMF
     from partwise.models.function import non_negative_factorization
+    from partwise.models.mixture import MixtureClassifier
     from partwise.models.nmf import NMF
 
 _HOME = {
     "NMF": "partwise.models.nmf",
     "BinaryNMF": "partwise.models.binary",
     "BooleanMF": "partwise.models.boolean",
+    "MixtureClassifier": "partwise.models.mixture",
     "non_negative_factorization": "partwise.models.function",
     "load": "partwise.io",
     "save": "partwise.io",
 }
 
-__all__ = ["NMF", "BinaryNMF", "BooleanMF", "load", "non_negative_factorization", "save"]
+__all__ = ["NMF", "BinaryNMF", "BooleanMF", "MixtureClassifier", "load", "non_negative_factorization", "save"]
 
 
 def __getattr__(name: str) -> Any:
@@ -41,7 +43,7 @@ def __dir__() -> list[str]:
 
 def import_all() -> None:
     """Register every model, for whoever has met a name in a file."""
-    for home in set(_HOME.values()):
+    for home in (*set(_HOME.values()), "partwise.models.pipeline"):
         importlib.import_module(home)
 
 

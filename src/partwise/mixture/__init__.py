@@ -1,0 +1,1 @@
+"""Mixtures of exponentials as classifiers: contrastive and generative training (Lee, Seung & Saul)."""

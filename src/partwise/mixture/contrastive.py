@@ -1,0 +1,136 @@
+"""The contrastive objective (equations 2 and 3) and its gradient, threaded and in row blocks.
+
+L_C = Σ_k w_k (log Σ_{j of y_k} W_j e^{θ_j·h_k} − log Σ_j W_j e^{θ_j·h_k}). With r⁺ the responsibilities within
+the sample's own class and r⁻ those among all components, ∂L_C/∂θ_j = Σ_k w_k (r⁺_kj − r⁻_kj) h_k, and the same
+without h_k for log W_j.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from partwise.mixture.components import CHUNK, Components
+from partwise.parallel import over_rows
+
+#: Strips of rows with sums of their own, added in order: the answer does not depend on the number of threads.
+STRIPS = 16
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Features (n × d), class numbers and weights of samples."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights."""
+        return float(self.weight.sum())
+
+    def rows(self, chosen: np.ndarray) -> Labelled:
+        """Some of them."""
+        return Labelled(np.ascontiguousarray(self.X[chosen]), self.y[chosen], self.weight[chosen])
+
+
+@njit(cache=True, nogil=True)
+def own_share(
+    scores: np.ndarray, y: np.ndarray, starts: np.ndarray, share: np.ndarray, own: np.ndarray
+) -> None:
+    """r⁺ into `share`; log-sum-exp of the own class, less the row's maximum, into `own`; that is taken off scores."""
+    n, J = scores.shape
+    for i in range(n):
+        first, last = starts[y[i]], starts[y[i] + 1]
+        best = scores[i, first]
+        for j in range(first + 1, last):
+            best = max(best, scores[i, j])
+        total = 0.0
+        for j in range(first, last):
+            e = np.exp(scores[i, j] - best)
+            share[i, j - first] = e
+            total += e
+        for j in range(last - first):
+            share[i, j] /= total
+        top = scores[i, 0]
+        for j in range(1, J):
+            top = max(top, scores[i, j])
+        for j in range(J):
+            scores[i, j] -= top
+        own[i] = best - top + np.log(total)
+
+
+@njit(cache=True, nogil=True)
+def balance(
+    shares: np.ndarray,
+    y: np.ndarray,
+    starts: np.ndarray,
+    share: np.ndarray,
+    own: np.ndarray,
+    weight: np.ndarray,
+    plus: np.ndarray,
+) -> float:
+    """From exponentials to w r⁻ in place (w r⁺ in `plus`, if it has rows), else w (r⁺ − r⁻); the sum of w log p."""
+    n, J = shares.shape
+    apart = plus.shape[0] > 0
+    value = 0.0
+    for i in range(n):
+        total = 0.0
+        for j in range(J):
+            total += shares[i, j]
+        value += weight[i] * (own[i] - np.log(total))
+        factor = weight[i] / total
+        if not apart:
+            factor = -factor
+        for j in range(J):
+            shares[i, j] *= factor
+        first, last = starts[y[i]], starts[y[i] + 1]
+        if apart:
+            for j in range(J):
+                plus[i, j] = 0.0
+            for j in range(first, last):
+                plus[i, j] = weight[i] * share[i, j - first]
+        else:
+            for j in range(first, last):
+                shares[i, j] += weight[i] * share[i, j - first]
+    return value
+
+
+def sums(data: Labelled, components: Components, apart: bool = False) -> tuple[float, list[np.ndarray]]:
+    """L_C, and Σ_k w_k r_kj (h_k, 1), J × (d + 1): of r⁺ − r⁻, or of both, r⁺ first, if they are wanted apart."""
+    n, d = data.X.shape
+    J = len(components.log_weight)
+    kinds = 2 if apart else 1
+    bounds = np.linspace(0, n, min(STRIPS, max(1, n // 64)) + 1).astype(int)
+    values = np.zeros(len(bounds) - 1)
+    slots = np.zeros((len(bounds) - 1, kinds, J, d + 1))
+    exponents = components.exponents.astype(data.X.dtype, copy=False)
+    log_weight = components.log_weight.astype(data.X.dtype, copy=False)
+    widest = int(np.diff(components.starts).max())
+
+    def strip(first: int, last: int) -> None:
+        for s in range(first, last):
+            for a in range(bounds[s], bounds[s + 1], CHUNK):
+                rows = slice(a, min(a + CHUNK, bounds[s + 1]))
+                X, y, weight = data.X[rows], data.y[rows], data.weight[rows]
+                R = X @ exponents.T
+                R += log_weight
+                share, own = np.empty((len(X), widest), R.dtype), np.empty(len(X))
+                plus = np.empty(R.shape if apart else (0, J), R.dtype)
+                own_share(R, y, components.starts, share, own)
+                np.exp(R, out=R)
+                values[s] += balance(R, y, components.starts, share, own, weight, plus)
+                for kind, responsibilities in enumerate((plus, R) if apart else (R,)):
+                    slots[s, kind, :, :d] += responsibilities.T @ X
+                    slots[s, kind, :, d] += responsibilities.sum(axis=0, dtype=float)
+
+    over_rows(strip, len(bounds) - 1, grain=1)
+    return float(values.sum()), list(slots.sum(axis=0))
+
+
+def penalised(value: float, total: float, components: Components, penalty: float) -> float:
+    """What is maximised: the mean of log p less penalty/2 ‖θ‖²."""
+    return value / total - 0.5 * penalty * float((components.exponents.astype(float) ** 2).sum())

@@ -1,0 +1,132 @@
+"""MixtureClassifier as a user meets it."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+
+import partwise
+from partwise import NMF, MixtureClassifier
+from partwise.datasets import DeslantCrop, load_digits
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits()
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.gamma(4.0, 1.0, (60, 2)) + m for m in ((0, 0), (9, 9), (0, 9), (9, 0))])
+    return X, np.repeat(["even", "even", "odd", "odd"], 60)
+
+
+def test_mixtures_tell_apart_what_no_line_can(blobs):
+    X, y = blobs
+    assert MixtureClassifier(1, penalty=1e-4).fit(X, y).score(X, y) < 0.8
+    model = MixtureClassifier(2, penalty=1e-4, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.97
+    assert list(model.classes_) == ["even", "odd"]
+    assert model.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
+    assert np.array_equal(model.decision_function(X) > 0, model.predict(X) == "odd")
+    assert model.n_parameters_ == 4 * 3
+    assert model.means_.shape == (4, 2)
+    assert MixtureClassifier(2, training="em", random_state=0).fit(X, y).score(X, y) > 0.97
+
+
+def test_the_pipeline_on_bundled_digits(digits, tmp_path):
+    model = make_pipeline(
+        NMF(40, beta_loss="kullback-leibler", random_state=0), MixtureClassifier(4, random_state=0)
+    )
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    assert cross_val_score(model, digits.data, digits.target, cv=folds).mean() >= 0.97
+    model.fit(digits.data[:1000], digits.target[:1000])
+    partwise.save(model, tmp_path / "digits.partwise")
+    again = partwise.load(tmp_path / "digits.partwise")
+    assert np.array_equal(again.predict(digits.data[1000:]), model.predict(digits.data[1000:]))
+    assert np.allclose(again.predict_proba(digits.data[:5]), model.predict_proba(digits.data[:5]))
+
+
+def test_grid_search(blobs):
+    X, y = blobs
+    search = GridSearchCV(MixtureClassifier(penalty=1e-4, random_state=0), {"n_mixtures": [1, 2]}, cv=3).fit(
+        X, y
+    )
+    assert search.best_params_ == {"n_mixtures": 2}
+
+
+def test_a_weight_of_two_is_the_sample_twice(blobs):
+    X, y = blobs
+    weight = np.where(np.arange(len(X)) % 3 == 0, 2.0, 1.0)
+    settings = {"n_mixtures": 1, "penalty": 1e-3, "tol": 1e-12}
+    a = MixtureClassifier(**settings).fit(X, y, sample_weight=weight)
+    b = MixtureClassifier(**settings).fit(
+        np.repeat(X, weight.astype(int), axis=0), np.repeat(y, weight.astype(int))
+    )
+    assert np.allclose(a.predict_proba(X), b.predict_proba(X), atol=1e-4)
+
+
+def test_the_penalty_is_chosen_on_held_out_samples(digits):
+    X = NMF(20, random_state=0).fit_transform(digits.data)
+    model = MixtureClassifier(2, random_state=0).fit(X, digits.target)
+    assert model.penalty_ in model.penalties_["penalty"]
+    assert (
+        min(model.penalties_["loss"])
+        == model.penalties_["loss"][model.penalties_["penalty"].index(model.penalty_)]
+    )
+    stopped = MixtureClassifier(2, penalty=0.0, early_stopping=True, random_state=0).fit(X, digits.target)
+    assert len(stopped.history_["validation"]) == len(stopped.history_["objective"])
+
+
+def test_float32_and_float64_agree(blobs):
+    X, y = blobs
+    a, b = (
+        MixtureClassifier(2, penalty=1e-3, random_state=0).fit(X.astype(t), y)
+        for t in (np.float32, np.float64)
+    )
+    assert (a.predict(X.astype(np.float32)) == b.predict(X)).mean() > 0.98
+
+
+def test_bad_input(blobs):
+    X, y = blobs
+    with pytest.raises(ValueError, match=r"nonnegative features; X\[0, 0\] = -1.*lbfgs"):
+        MixtureClassifier(2, optimizer="multiplicative").fit(
+            np.where(np.arange(480).reshape(240, 2) == 0, -1.0, X), y
+        )
+    with pytest.raises(ValueError, match="one class only"):
+        MixtureClassifier(2).fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match="NaN"):
+        MixtureClassifier(2).fit(np.where(X > 5, np.nan, X), y)
+    with pytest.raises(ValueError, match="training"):
+        MixtureClassifier(2, training="magic").fit(X, y)
+    with pytest.warns(UserWarning, match="fewer samples than n_mixtures=8"):
+        few = MixtureClassifier(8, penalty=1e-3).fit(X[58:124], y[58:124])
+    assert np.bincount(few.component_class_).tolist() == [8, 4]
+    with pytest.warns(ConvergenceWarning):
+        MixtureClassifier(2, optimizer="multiplicative", max_iter=2).fit(X, y)
+
+
+@pytest.mark.parametrize("center", ["mass", "box"])
+def test_upright_digits(center):
+    rng = np.random.default_rng(0)
+    images = np.zeros((3, 28, 28))
+    for y in range(5, 23):
+        images[0, y, 22 - y // 2] = 1.0
+        images[1, y, 14] = 1.0
+    out = DeslantCrop(center=center).fit_transform(images.reshape(3, -1)).reshape(3, 20, 20)
+    assert out[0].sum() == pytest.approx(images[0].sum(), rel=0.02), "no ink is lost"
+    assert (out[0].sum(axis=0) > 1.0).sum() <= 2, "a slanted stroke stands upright"
+    assert (out[1].sum(axis=0) > 0).sum() <= 2
+    columns = np.arange(20)
+    if center == "mass":
+        assert (out[0] @ columns).sum() / out[0].sum() == pytest.approx(9.5, abs=0.05), (
+            "the centre is in the middle"
+        )
+    assert out[2].sum() == 0, "an empty image stays empty"
+    plain = DeslantCrop((5, 4), size=3, deslant=False)
+    assert plain.fit_transform(rng.random((2, 20)).astype(np.float32)).dtype == np.float32
+    assert len(plain.get_feature_names_out()) == 9
+    with pytest.raises(ValueError, match="set shape"):
+        DeslantCrop().fit(np.zeros((2, 100)))
