@@ -11,6 +11,8 @@ from partwise.boolean.table import Table
 
 #: Entries wrong, for each row and column and in all, below which flips cannot be told from what was not modelled.
 ENOUGH, ENOUGH_IN_ALL = 5.0, 2000
+#: Entries that are looked at, at most (and a thousand rows at least).
+LOOK = 20_000_000
 #: How much more the wrong entries may vary from row to row, or column to column, than independent flips do.
 MOST_DISPERSION = 1.35
 
@@ -42,9 +44,10 @@ def like_flips(table: Table, usage: np.ndarray, columns: np.ndarray) -> bool:
     Ones that are not covered, and zeros that are, are counted by row and by column; under independent flips each
     count is binomial, and the mean of the squared standardised counts is near 1.
     """
-    X, seen = table.unpacked()
-    cover = unpack(product(usage, pack(columns)), table.m)
-    if ((cover != X) & seen).sum() < max(ENOUGH * max(table.n, table.m), ENOUGH_IN_ALL):
+    rows = np.linspace(0, table.n - 1, min(table.n, max(1000, LOOK // table.m))).astype(int)
+    X, seen = (unpack(packed[rows], table.m) for packed in (table.by_row.plain, table.by_row.plain_seen))
+    cover = unpack(product(np.ascontiguousarray(usage[rows]), pack(columns)), table.m)
+    if ((cover != X) & seen).sum() < max(ENOUGH * max(len(rows), table.m), ENOUGH_IN_ALL):
         return False
     return all(
         dispersion((cover != X) & seen & where, seen & where, axis) <= MOST_DISPERSION

@@ -149,11 +149,13 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if (weight == 0).any():
+            # A sample of no weight is as good as none.
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         self.classes_, number = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has one class only ({self.classes_[0]!r}); a classifier needs samples of at least two."
-            )
+            held = f"one class only ({self.classes_[0]!r})" if len(self.classes_) else "no class of any weight"
+            raise ValueError(f"y has {held}; a classifier needs samples of at least two.")
         if self.training == "contrastive" and self.optimizer == "multiplicative" and X.min() < 0:
             raise ValueError(
                 f"optimizer='multiplicative' needs nonnegative features; {place_of(X, lambda v: v < 0)}. "
@@ -195,7 +197,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each sample."""
-        return self.classes_[np.argmax(self._scores(X), axis=1)]
+        best = np.argmax(self._scores(X), axis=1)
+        return self.classes_[best]
 
     # ---------------------------------------------------------------- training
 

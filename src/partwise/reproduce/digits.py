@@ -249,4 +249,7 @@ def draw(path: Path, data: dict[str, Any], rows: list[dict[str, Any]]) -> None:
             xlabel="components for each class",
             logx=True,
         )
+    sizes = sorted({row["K"] for row in rows})
+    axes["error"].set_xticks(sizes, [str(K) for K in sizes])
+    axes["error"].minorticks_off()
     save_figure(drawing, path)
