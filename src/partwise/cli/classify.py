@@ -266,7 +266,7 @@ def draw(
     if "confusion" in axes:
         counts = np.array(summary["confusion"], dtype=float)
         off = counts - np.diag(np.diag(counts))
-        axes["confusion"].imshow(off, cmap="Oranges")
+        axes["confusion"].imshow(off, cmap="Oranges", vmin=0, vmax=max(5.0, 1.5 * off.max()))
         for i, row in enumerate(counts.astype(int)):
             for j, value in enumerate(row):
                 if value and len(classes) <= 20:
