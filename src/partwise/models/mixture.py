@@ -154,7 +154,9 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         self.classes_, number = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            held = f"one class only ({self.classes_[0]!r})" if len(self.classes_) else "no class of any weight"
+            held = (
+                f"one class only ({self.classes_[0]!r})" if len(self.classes_) else "no class of any weight"
+            )
             raise ValueError(f"y has {held}; a classifier needs samples of at least two.")
         if self.training == "contrastive" and self.optimizer == "multiplicative" and X.min() < 0:
             raise ValueError(
@@ -162,7 +164,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
                 "Take features from NMF, add a constant to each, or use optimizer='lbfgs'."
             )
         rng = as_generator(self.random_state)
-        self._scale = feature_scale(X, weight)
+        # A spherical covariance means the features as they are; contrastive training does better with one spread.
+        self._scale = feature_scale(X, weight, even=self.training == "contrastive")
         data = Labelled(X * self._scale, number.astype(np.int64), weight)
         counts = self._counts(data)
         self.history_: dict[str, list[float]] = {"objective": [], "seconds": [], "validation": []}
@@ -374,13 +377,13 @@ class Watcher:
         return self.since >= WAIT
 
 
-def feature_scale(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Factors for the features: one spread for all, then a mean row sum of 20. Zero stays zero."""
+def feature_scale(X: np.ndarray, weight: np.ndarray, even: bool = True) -> np.ndarray:
+    """Factors for the features: one spread for all if `even`, then a mean row sum of 20. Zero stays zero."""
     share = (weight / max(weight.sum(), 1e-300)).astype(X.dtype)
     mean = share @ X
     spread = np.sqrt(np.maximum(share @ (X - mean) ** 2, 0.0))
     scale = np.where(spread > 1e-6 * max(float(spread.max()), 1e-30), 1.0 / np.maximum(spread, 1e-30), 0.0)
-    if not scale.any():
+    if not even or not scale.any():
         scale = np.ones_like(scale)
     total = float(share @ np.abs(X * scale).sum(axis=1))
     return (scale * (ROW_SUM / total if total > 0 else 1.0)).astype(X.dtype)

@@ -82,7 +82,7 @@ def draw(path: Path, X: np.ndarray, codes: dict[str, Any], side: int) -> None:
         size = np.abs(basis).max(axis=1, keepdims=True)
         panels = {
             "basis": image_grid(basis / np.maximum(size, 1e-300), (side, side), normalise=False),
-            "code": image_grid(code[0][:, None] / np.abs(code[0]).max(), (1, 1), normalise=False),
+            "code": image_grid(code[0][:, None] / np.abs(code[0]).max(), (1, 1), gap=0, normalise=False),
             "face": image_grid(np.vstack([X[0], rebuilt[0]]) / X[0].max(), (side, side), 1, normalise=False),
         }
         titles = {"basis": f"{method}: basis", "code": "code of a face", "face": "given, rebuilt"}
