@@ -36,7 +36,7 @@ from partwise.models.parameters import choice, real, whole
 tell_when_compiling()
 
 #: Entries times tiles times disturbances: what the search may look at in vain, unless told otherwise.
-EFFORT = 3e10
+EFFORT = 1e11
 
 
 @register_model
@@ -355,7 +355,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _seconds(self, table: Table, k: int) -> float:
         if self.max_time != "auto":
             return float(self.max_time)
-        return 9.0 * float(np.clip(np.sqrt(table.n * table.m * k / 3e5), 1.0, 3.0))
+        return 9.0 * float(np.clip(np.sqrt(table.n * table.m * k / 2.5e5), 1.0, 3.0))
 
     def _patience(self, table: Table, k: int) -> int:
         if self.patience != "auto":
