@@ -155,6 +155,10 @@ def test_trust_tells_planted_tiles_from_noise(model, planted):
     assert (found["restarts"] == 1).all()
     assert (found["resamples"] == 1).all()
     assert found is model.trust_
+    sparse = model.trust(
+        sp.csr_array(planted.data.astype(float)), n_restarts=0, n_resamples=1, sample_weight=np.ones(200)
+    )
+    assert (sparse["resamples"] == 1).all()
     noise = np.random.default_rng(0).random((60, 40)) < 0.3
     shaky = BooleanMF(4, random_state=0, max_time=2, patience=20).fit(noise)
     assert shaky.trust(noise, n_restarts=3, n_resamples=3)["resamples"].mean() < 0.5
@@ -193,9 +197,9 @@ def test_thresholds_one_and_each(planted):
 
 def test_bad_weights(planted):
     X = planted.data[:10, :8]
-    with pytest.raises(ValueError, match="weights have shape"):
+    with pytest.raises(ValueError, match="weights must have the shape of X"):
         BooleanMF(2).fit(X, weights=np.ones((3, 3)))
-    with pytest.raises(ValueError, match=r"must not be negative; .*\[0, 0\]"):
+    with pytest.raises(ValueError, match=r"finite and nonnegative; weights\[0, 0\] = -1"):
         BooleanMF(2).fit(X, weights=np.where(np.arange(80).reshape(10, 8) == 0, -1.0, 1.0))
     with pytest.raises(ValueError, match="one number for each of the 10 rows"):
         BooleanMF(2).fit(X, sample_weight=[1.0])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from partwise.boolean.bits import pack, product, unpack
@@ -30,7 +31,7 @@ from partwise.compiling import tell_when_compiling
 from partwise.core import Countdown
 from partwise.io.registry import register_model
 from partwise.models.base import as_generator
-from partwise.models.inputs import place_of
+from partwise.models.inputs import entry_weights, place_of, row_weight
 from partwise.models.parameters import choice, real, whole
 
 tell_when_compiling()
@@ -174,10 +175,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         table, _ = self._table(X, weights, reset=False)
-        usage = np.zeros((table.n, len(self.components_)), bool)
-        if len(self.components_):
-            best_usage(table.by_row, pack(self.components_), usage, self._prices())
-        return usage
+        return self._usage(table)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """The Boolean product of a usage with the tiles."""
@@ -194,9 +192,9 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def score(self, X: Any, y: Any = None, *, weights: Any = None) -> float:
         """Share of the observed entries that the tiles get right."""
+        check_is_fitted(self)
         table, _ = self._table(X, weights, reset=False)
-        usage = self.transform(X, weights=weights)
-        return 1.0 - error_of(table, usage, self.components_) / max(1, table.n_observed)
+        return 1.0 - error_of(table, self._usage(table), self.components_) / max(1, table.n_observed)
 
     def trust(
         self,
@@ -231,22 +229,20 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         whole("n_restarts", n_restarts, 0)
         whole("n_resamples", n_resamples, 0)
         table, numbers = self._table(X, weights, sample_weight, reset=False)
-        usage = np.zeros((table.n, len(self.components_)), bool)
-        if len(self.components_):
-            best_usage(table.by_row, pack(self.components_), usage, self._prices())
-        tiles = Tiles(usage, self.components_, 0.0)
+        tiles = Tiles(self._usage(table), self.components_, 0.0)
         rng = as_generator(self.random_state)
         seeds = rng.integers(2**31 - 1, size=n_restarts + n_resamples)
-        by_row = np.ones(table.n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
 
         def again(i: int) -> Tiles:
             return self._quick(table, numbers, np.random.default_rng(seeds[i]))
 
         def resampled(i: int) -> Tiles:
             rng = np.random.default_rng(seeds[n_restarts + i])
-            drawn = np.bincount(rng.integers(table.n, size=table.n), minlength=table.n)
-            other, other_numbers = self._table(X, weights, by_row * drawn, reset=False)
-            return self._quick(other, other_numbers, rng)
+            drawn = rng.integers(table.n, size=table.n)
+            # Rows that were not drawn must not be seen by the relaxed start either: rows, not weights.
+            parts = (X, weights, row_weight(sample_weight, table.n))
+            sample = (None if part is None else _safe_indexing(part, drawn) for part in parts)
+            return self._quick(*self._table(*sample, reset=False), rng)
 
         if len(self.components_) == 0 or not 0 < table.n_ones < table.n_observed:
             again = resampled = lambda i: tiles
@@ -362,6 +358,13 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return int(self.patience)
         return int(np.clip(EFFORT / (table.n * table.m * table.by_row.planes * k), 50, 100_000))
 
+    def _usage(self, table: Table) -> np.ndarray:
+        """Which tiles each row of a table uses."""
+        usage = np.zeros((table.n, len(self.components_)), bool)
+        if len(self.components_):
+            best_usage(table.by_row, pack(self.components_), usage, self._prices())
+        return usage
+
     def _prices(self) -> Prices:
         return Prices(*self.prices_)
 
@@ -414,8 +417,8 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if array.dtype == object:
             array = check_array(array, dtype=np.float64, ensure_all_finite=False)
         missing = self._missing(array)
-        weights = checked_weights(weights, array.shape)
-        by_row = checked_rows(sample_weight, array.shape[0])
+        weights = None if weights is None else entry_weights(weights, array.shape)
+        by_row = row_weight(sample_weight, array.shape[0])
         if sp.issparse(array):
             bits = array.astype(np.float32)
             unseen = None
@@ -509,33 +512,6 @@ def chances(table: Table, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 def _isnan(values: np.ndarray) -> np.ndarray:
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
-
-
-def checked_weights(weights: Any, shape: tuple[int, int]) -> Any:
-    """Entry weights as a float array or a sparse one; None for none."""
-    if weights is None:
-        return None
-    weights = check_array(weights, accept_sparse="csr", dtype=np.float64, input_name="weights")
-    if weights.shape != shape:
-        raise ValueError(f"weights have shape {weights.shape}, X has {shape}.")
-    values = weights.data if sp.issparse(weights) else weights
-    if values.size and values.min() < 0:
-        raise ValueError(f"weights must not be negative; {place_of(weights, lambda v: v < 0)}.")
-    return weights
-
-
-def checked_rows(sample_weight: Any, n: int) -> np.ndarray | None:
-    """Row weights as a float array; None for none."""
-    if sample_weight is None:
-        return None
-    by_row = np.asarray(sample_weight, dtype=float)
-    if by_row.shape != (n,):
-        raise ValueError(
-            f"sample_weight must have one number for each of the {n} rows; got shape {by_row.shape}."
-        )
-    if not np.isfinite(by_row).all() or by_row.min(initial=0.0) < 0:
-        raise ValueError("sample_weight must be finite and not negative.")
-    return by_row
 
 
 def shares(observed: np.ndarray, weights: Any) -> np.ndarray | None:

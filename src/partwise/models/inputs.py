@@ -56,10 +56,10 @@ def given(
         array = array.copy()
         array.sum_duplicates()
     _check_entries(array, whom, allow_nan, positive, _is(missing_values, 0.0))
-    row_weight = _row_weight(sample_weight, array.shape[0])
+    by_row = row_weight(sample_weight, array.shape[0])
     if sp.issparse(array):
-        return Given(_sparse(array, missing_values, weights, row_weight, positive), row_names)
-    return Given(_dense(array, missing_values, weights, row_weight), row_names)
+        return Given(_sparse(array, missing_values, weights, by_row, positive), row_names)
+    return Given(_dense(array, missing_values, weights, by_row), row_names)
 
 
 def _keep_names(estimator: Any, names: np.ndarray, reset: bool) -> None:
@@ -120,7 +120,8 @@ def _check_entries(array: Any, whom: str, allow_nan: bool, positive: bool, unsto
             )
 
 
-def _row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+def row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    """Weights of rows, checked, as an array of float; None if there are none."""
     if sample_weight is None:
         return None
     r = np.asarray(sample_weight, dtype=float)
@@ -138,11 +139,12 @@ def _row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     return r
 
 
-def _entry_weights(weights: Any, shape: tuple[int, int]) -> np.ndarray:
-    w = np.asarray(weights, dtype=float)
+def entry_weights(weights: Any, shape: tuple[int, int]) -> Any:
+    """Weights of entries, checked: an array of float, or CSR if they are sparse."""
+    w: Any = sp.csr_array(weights, dtype=float) if sp.issparse(weights) else np.asarray(weights, dtype=float)
     if w.shape != shape:
         raise ValueError(f"weights must have the shape of X, {shape}; got {w.shape}.")
-    _check_weights(w)
+    _check_weights(w.data if sp.issparse(w) else w)
     return w
 
 
@@ -159,7 +161,7 @@ def _is(value: float | None, x: float) -> bool:
 def _dense(
     X: np.ndarray, missing_values: float | None, weights: Any, row_weight: np.ndarray | None
 ) -> Matrix:
-    w = None if weights is None else _entry_weights(_toarray(weights), X.shape)
+    w = None if weights is None else entry_weights(_toarray(weights), X.shape)
     missing = None
     if missing_values is not None:
         missing = np.isnan(X) if np.isnan(missing_values) else (missing_values == X) | np.isnan(X)

@@ -170,12 +170,11 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         counts = self._counts(data)
         self.history_: dict[str, list[float]] = {"objective": [], "seconds": [], "validation": []}
         self.penalties_: dict[str, list[float]] = {"penalty": [], "error": [], "loss": []}
-        with own_threads(), shown(self) as self._bar:
+        with own_threads(), shown(self) as bar:
             if self.training == "em":
-                components, converged = self._generative(data, counts, rng)
+                components, converged = self._generative(data, counts, rng, Watcher(self.history_, bar))
             else:
-                components, converged = self._contrastive(data, counts, rng)
-        del self._bar
+                components, converged = self._contrastive(data, counts, rng, Watcher(self.history_, bar))
         self._keep(data, components)
         if not converged:
             warnings.warn(
@@ -206,7 +205,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     # ---------------------------------------------------------------- training
 
     def _contrastive(
-        self, data: Labelled, counts: np.ndarray, rng: np.random.Generator
+        self, data: Labelled, counts: np.ndarray, rng: np.random.Generator, watch: Watcher
     ) -> tuple[Components, bool]:
         steps = multiplicative if self.optimizer == "multiplicative" else lbfgs
         penalty: Any = self.penalty
@@ -217,7 +216,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
             if steps is lbfgs:
                 penalty, start = self._choose_penalty(data, start, rng)
         self.penalty_ = float(penalty)
-        watch = self._watch(held)
+        watch.held = held
         components, converged = steps(train, start, self.penalty_, self.max_iter, self.tol, watch)
         return (watch.best if held is not None else components), converged
 
@@ -278,10 +277,9 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         return PENALTIES[chosen], ends[min(chosen, len(ends) - 1)]
 
     def _generative(
-        self, data: Labelled, counts: np.ndarray, rng: np.random.Generator
+        self, data: Labelled, counts: np.ndarray, rng: np.random.Generator, watch: Watcher
     ) -> tuple[Components, bool]:
         self.penalty_ = 0.0
-        watch = self._watch(None)
         components, _, converged = run_em(
             data,
             counts,
@@ -293,9 +291,6 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
             lambda step, value: watch(step, value, None),
         )
         return components, converged
-
-    def _watch(self, held: Labelled | None) -> Watcher:
-        return Watcher(self.history_, held, self._bar)
 
     def _counts(self, data: Labelled) -> np.ndarray:
         """Components of each class; said once where a class has too few samples."""
@@ -355,8 +350,9 @@ def shown(model: MixtureClassifier) -> Iterator[Countdown | None]:
 class Watcher:
     """Writes the steps down, shows them, and looks at the held-out samples."""
 
-    def __init__(self, history: dict[str, list[float]], held: Labelled | None, bar: Any) -> None:
-        self.history, self.held, self.bar = history, held, bar
+    def __init__(self, history: dict[str, list[float]], bar: Any) -> None:
+        self.history, self.bar = history, bar
+        self.held: Labelled | None = None
         self.begin = perf_counter()
         self.best: Any = None
         self.least, self.since = np.inf, 0
