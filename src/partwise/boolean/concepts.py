@@ -44,8 +44,10 @@ def next_concept(
 ) -> int:
     """The concept that covers most of `left`, into `extent` and `intent`; what it covers is removed from `left`."""
     m, width = columns.shape
-    extent[:] = everything
-    intent[:] = False
+    for w in range(width):
+        extent[w] = everything[w]
+    for j in range(m):
+        intent[j] = False
     best = 0
     trial = np.empty(width, np.uint64)
     while True:

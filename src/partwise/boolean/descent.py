@@ -1,9 +1,9 @@
 """Which tiles should a row use? One side of a Boolean factorization with the other held, on packed bits.
 
 What is lowered, over observed entries, is `Prices`: so much for every one that is not covered, so much for
-every zero that is, so much for every tile used. With 1, 1 and 0 that is the number of wrong entries. For few
-tiles every subset is tried; for many, single tiles are added, dropped and exchanged until none of that helps.
-Columns are rows of the transpose.
+every zero that is, so much for every tile used. With 1, 1 and 0 that is the number of wrong entries. Single tiles
+are added, dropped and exchanged until none of that helps; for few tiles a search by branch and bound then
+finds the best subset there is. Columns are rows of the transpose.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from partwise.boolean.bits import ones
 from partwise.boolean.table import Side
 from partwise.parallel import over_rows
 
-#: Up to so many tiles all subsets are tried.
-MOST_EXACT = 12
-_ZERO = np.uint64(0)
+#: Up to so many tiles the best subset is found.
+MOST_EXACT = 16
+_ZERO, _FULL = np.uint64(0), ~np.uint64(0)
 
 
 class Prices(NamedTuple):
@@ -46,184 +46,280 @@ def best_usage(
     """
     n, k = usage.shape
     out = np.zeros(n)
-    rows, observed, weight, tiles = side.bits, side.seen, side.weight, side.spread(packed)
-    one, zero, cost = (float(price) for price in prices)
+    tiles, held = side.spread(packed), as_floats(prices)
+    kernels = [local_rows]
     if exact if exact is not None else k <= MOST_EXACT:
-        table = subset_unions(tiles)
-        sizes = np.array([bin(s).count("1") for s in range(2**k)], np.int64)
-        over_rows(
-            lambda a, b: exact_rows(
-                rows[a:b], observed[a:b], weight, table, sizes, usage[a:b], one, zero, cost, out[a:b]
-            ),
-            n,
-            grain=32,
-        )
-    else:
-        over_rows(
-            lambda a, b: local_rows(
-                rows[a:b], observed[a:b], weight, tiles, usage[a:b], one, zero, cost, out[a:b]
-            ),
-            n,
-            grain=32,
-        )
+        kernels.append(exact_rows)
+
+    def task(a: int, b: int) -> None:
+        for kernel in kernels:
+            kernel(side.bits[a:b], side.zeros[a:b], side.weight, tiles, usage[a:b], held, out[a:b])
+
+    over_rows(task, n, grain=32)
     return float(out.sum())
 
 
-def subset_unions(tiles: np.ndarray) -> np.ndarray:
-    """The OR of every subset of tiles; row s has those whose bit is set in s."""
-    k, width = tiles.shape
-    table = np.zeros((2**k, width), np.uint64)
-    for t in range(k):
-        table[2**t : 2 ** (t + 1)] = table[: 2**t] | tiles[t]
-    return table
+def as_floats(prices: Prices) -> Prices:
+    """The same prices, of the one type that kernels are compiled for."""
+    return Prices(*(float(price) for price in prices))
 
 
-@njit(cache=True, nogil=True)
-def exact_rows(
-    rows: np.ndarray,
-    observed: np.ndarray,
+@njit(cache=True, nogil=True, forceinline=True)
+def taking(
+    bits: np.ndarray,
+    zeros: np.ndarray,
     weight: np.ndarray,
-    table: np.ndarray,
-    sizes: np.ndarray,
-    usage: np.ndarray,
-    one: float,
-    zero: float,
-    cost: float,
-    out: np.ndarray,
-) -> None:
-    """The best subset for each row; what it has now, if nothing is better."""
-    n, width = rows.shape
-    k = usage.shape[1]
-    for i in range(n):
-        now = 0
-        for t in range(k):
-            if usage[i, t]:
-                now |= 1 << t
-        best, least = now, cost * sizes[now]
-        for w in range(width):
-            x, cover = rows[i, w] & observed[i, w], table[now, w] & observed[i, w]
-            least += weight[w] * (one * ones(x & ~cover) + zero * ones(cover & ~x))
-        for s in range(table.shape[0]):
-            total = cost * sizes[s]
-            for w in range(width):
-                x, cover = rows[i, w] & observed[i, w], table[s, w] & observed[i, w]
-                total += weight[w] * (one * ones(x & ~cover) + zero * ones(cover & ~x))
-                if total >= least:
-                    break
-            if total < least:
-                best, least = s, total
-        for t in range(k):
-            usage[i, t] = (best >> t) & 1 == 1
-        out[i] = least
-
-
-@njit(cache=True, nogil=True)
-def local_rows(
-    rows: np.ndarray,
-    observed: np.ndarray,
-    weight: np.ndarray,
+    i: int,
     tiles: np.ndarray,
-    usage: np.ndarray,
-    one: float,
-    zero: float,
-    cost: float,
-    out: np.ndarray,
-) -> None:
-    """Each row from what it has and from nothing, by adding, dropping and exchanging tiles; the better of both."""
-    n, width = rows.shape
-    k = usage.shape[1]
-    kept = np.empty(k, np.bool_)
-    once = np.empty(width, np.uint64)
-    twice = np.empty(width, np.uint64)
-    bound = np.empty(k)
-    for i in range(n):
-        for t in range(k):
-            kept[t] = usage[i, t]
-        first = improve(rows[i], observed[i], weight, tiles, kept, one, zero, cost, once, twice, bound)
-        for t in range(k):
-            usage[i, t], kept[t] = kept[t], False
-        second = improve(rows[i], observed[i], weight, tiles, kept, one, zero, cost, once, twice, bound)
-        if second < first:
-            for t in range(k):
-                usage[i, t] = kept[t]
-        out[i] = min(first, second)
+    t: int,
+    closed: np.ndarray,
+    prices: Prices,
+) -> float:
+    """What row i gains, ones over zeros, by what tile t covers outside of `closed` (n × words)."""
+    # Counts are whole numbers within a plane, so that the loop is one of integers.
+    planes = weight.shape[0]
+    width = bits.shape[1] if planes == 1 else bits.shape[1] // planes
+    total = 0.0
+    for p in range(planes):
+        good, bad = 0, 0
+        for w in range(p * width, (p + 1) * width):
+            new = tiles[t, w] & ~closed[i, w]
+            good += ones(new & bits[i, w])
+            bad += ones(new & zeros[i, w])
+        total += weight[p] * (prices.one * good - prices.zero * bad)
+    return total
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def exchanging(
+    bits: np.ndarray,
+    zeros: np.ndarray,
+    weight: np.ndarray,
+    i: int,
+    tiles: np.ndarray,
+    a: int,
+    b: int,
+    twice: np.ndarray,
+    prices: Prices,
+) -> float:
+    """What row i gains by dropping tile a where tile b does not take its place."""
+    planes = weight.shape[0]
+    width = bits.shape[1] if planes == 1 else bits.shape[1] // planes
+    total = 0.0
+    for p in range(planes):
+        good, bad = 0, 0
+        for w in range(p * width, (p + 1) * width):
+            freed = tiles[a, w] & ~twice[i, w] & ~tiles[b, w]
+            good += ones(freed & zeros[i, w])
+            bad += ones(freed & bits[i, w])
+        total += weight[p] * (prices.zero * good - prices.one * bad)
+    return total
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def wrong_in_row(
+    bits: np.ndarray, zeros: np.ndarray, weight: np.ndarray, i: int, cover: np.ndarray, prices: Prices
+) -> float:
+    """What row i pays for what is covered and what is not."""
+    planes = weight.shape[0]
+    width = bits.shape[1] if planes == 1 else bits.shape[1] // planes
+    total = 0.0
+    for p in range(planes):
+        missed, overdone = 0, 0
+        for w in range(p * width, (p + 1) * width):
+            missed += ones(bits[i, w] & ~cover[i, w])
+            overdone += ones(zeros[i, w] & cover[i, w])
+        total += weight[p] * (prices.one * missed + prices.zero * overdone)
+    return total
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def cover_row(tiles: np.ndarray, use: np.ndarray, i: int, once: np.ndarray, twice: np.ndarray) -> None:
+    """What the tiles of row i cover, and what two or more of them cover."""
+    k, width = tiles.shape
+    for w in range(width):
+        once[i, w] = _ZERO
+        twice[i, w] = _ZERO
+    for t in range(k):
+        if use[i, t]:
+            for w in range(width):
+                twice[i, w] |= once[i, w] & tiles[t, w]
+                once[i, w] |= tiles[t, w]
 
 
 @njit(cache=True, nogil=True)
 def improve(
-    row: np.ndarray,
-    observed: np.ndarray,
+    bits: np.ndarray,
+    zeros: np.ndarray,
     weight: np.ndarray,
+    i: int,
     tiles: np.ndarray,
     use: np.ndarray,
-    one: float,
-    zero: float,
-    cost: float,
     once: np.ndarray,
     twice: np.ndarray,
     bound: np.ndarray,
+    prices: Prices,
+    tie: float,
 ) -> float:
-    """Take the best single change until none helps; returns what is paid.
+    """Take the best single change of row i until none helps; returns what it pays.
 
     `once` holds what is covered, `twice` what is covered by two tiles or more: dropping a tile uncovers what it
     covers and `twice` does not. `bound` holds, of a tile that is used, the zeros that it alone covers, and of one
-    that is not, what it would gain: an exchange gains at most the sum of both.
+    that is not, what it would gain: an exchange gains at most the sum of both. A small `tie`, above or below zero,
+    makes the row drop or take tiles that change nothing.
     """
-    k, width = tiles.shape
+    k = tiles.shape[0]
+    planes = weight.shape[0]
+    width = bits.shape[1] if planes == 1 else bits.shape[1] // planes
+    cost = prices.tile + tie
     while True:
-        for w in range(width):
-            once[w] = _ZERO
-            twice[w] = _ZERO
-        for t in range(k):
-            if use[t]:
-                for w in range(width):
-                    twice[w] |= once[w] & tiles[t, w]
-                    once[w] |= tiles[t, w]
+        cover_row(tiles, use, i, once, twice)
         best, change, partner = 1e-9, -1, -1
+        most = -np.inf
         for t in range(k):
-            gain = 0.0
-            if use[t]:
-                zeros = 0.0
-                for w in range(width):
-                    freed = tiles[t, w] & ~twice[w] & observed[w]
-                    zeros += weight[w] * zero * ones(freed & ~row[w])
-                    gain -= weight[w] * one * ones(freed & row[w])
-                bound[t] = zeros + cost
-                gain += bound[t]
-            else:
-                for w in range(width):
-                    new = tiles[t, w] & ~once[w] & observed[w]
-                    gain += weight[w] * (one * ones(new & row[w]) - zero * ones(new & ~row[w]))
-                gain -= cost
-                bound[t] = gain
+            # What the tile alone covers, if it is used, or would cover; without a branch, which would be a guess.
+            used = use[i, t]
+            unless = _ZERO if used else _FULL
+            gain, overdone = -cost, 0.0
+            for p in range(planes):
+                good, bad = 0, 0
+                for w in range(p * width, (p + 1) * width):
+                    alone = tiles[t, w] & ~(twice[i, w] | (once[i, w] & unless))
+                    good += ones(alone & bits[i, w])
+                    bad += ones(alone & zeros[i, w])
+                gain += weight[p] * (prices.one * good - prices.zero * bad)
+                overdone += weight[p] * prices.zero * bad
+            most = max(most, -np.inf if used else gain)
+            bound[t] = cost + overdone if used else gain
+            gain = -gain if used else gain
             if gain > best:
-                best, change, partner = gain, t, -1
+                best, change = gain, t
         if change < 0:
-            # Exchange: one tile out, another in.
             for a in range(k):
-                if not use[a]:
+                if not use[i, a] or bound[a] + most <= best:
                     continue
                 for b in range(k):
-                    if use[b] or bound[a] + bound[b] <= best:
+                    if use[i, b] or bound[a] + bound[b] <= best:
                         continue
-                    gain = 0.0
-                    for w in range(width):
-                        freed = tiles[a, w] & ~twice[w] & ~tiles[b, w] & observed[w]
-                        new = tiles[b, w] & ~once[w] & observed[w]
-                        gain += weight[w] * (zero * ones(freed & ~row[w]) - one * ones(freed & row[w]))
-                        gain += weight[w] * (one * ones(new & row[w]) - zero * ones(new & ~row[w]))
+                    gain = bound[b] + cost + exchanging(bits, zeros, weight, i, tiles, a, b, twice, prices)
                     if gain > best:
                         best, change, partner = gain, a, b
         if change < 0:
             break
-        use[change] = not use[change]
+        use[i, change] = not use[i, change]
         if partner >= 0:
-            use[partner] = True
-    total = 0.0
-    for w in range(width):
-        x, cover = row[w] & observed[w], once[w] & observed[w]
-        total += weight[w] * (one * ones(x & ~cover) + zero * ones(cover & ~x))
+            use[i, partner] = True
+    total = wrong_in_row(bits, zeros, weight, i, once, prices)
     for t in range(k):
-        if use[t]:
-            total += cost
+        if use[i, t]:
+            total += prices.tile
     return total
+
+
+@njit(cache=True, nogil=True)
+def local_rows(
+    bits: np.ndarray,
+    zeros: np.ndarray,
+    weight: np.ndarray,
+    tiles: np.ndarray,
+    usage: np.ndarray,
+    prices: Prices,
+    out: np.ndarray,
+) -> None:
+    """Each row from what it has and from nothing; the better of both."""
+    n, width = bits.shape
+    k = usage.shape[1]
+    fresh = np.zeros((n, k), np.bool_)
+    once, twice = np.empty((n, width), np.uint64), np.empty((n, width), np.uint64)
+    bound = np.empty(k)
+    for i in range(n):
+        first = improve(bits, zeros, weight, i, tiles, usage, once, twice, bound, prices, 0.0)
+        second = improve(bits, zeros, weight, i, tiles, fresh, once, twice, bound, prices, 0.0)
+        if second < first - 1e-9:
+            for t in range(k):
+                usage[i, t] = fresh[i, t]
+        out[i] = min(first, second)
+
+
+@njit(cache=True, nogil=True)
+def exact_rows(
+    bits: np.ndarray,
+    zeros: np.ndarray,
+    weight: np.ndarray,
+    tiles: np.ndarray,
+    usage: np.ndarray,
+    prices: Prices,
+    out: np.ndarray,
+) -> None:
+    """The best subset for each row; what it has now, and pays by `out`, if nothing is better.
+
+    Depth first over the tiles, those with most of the row's ones first. A branch ends where what it covers wrongly,
+    and what the tiles that are left cannot cover, cost as much as the best subset so far.
+    """
+    n, width = bits.shape
+    k = usage.shape[1]
+    planes = weight.shape[0]
+    plane = width // planes
+    order, reach = np.empty(k, np.int64), np.empty(k)
+    # At depth d: what is covered so far, and what the tiles from d on could cover.
+    cover = np.zeros((k + 1, width), np.uint64)
+    rest = np.zeros((k + 1, width), np.uint64)
+    taken = np.zeros(k, np.bool_)
+    tried = np.zeros(k + 1, np.int64)
+    for i in range(n):
+        if out[i] <= 1e-9:
+            continue
+        useful = 0
+        for t in range(k):
+            hit = 0.0
+            for w in range(width):
+                hit += weight[w // plane] * ones(tiles[t, w] & bits[i, w])
+            if hit > 0.0:
+                # Insertion, most first.
+                at = useful
+                while at > 0 and reach[at - 1] < hit:
+                    reach[at], order[at] = reach[at - 1], order[at - 1]
+                    at -= 1
+                reach[at], order[at] = hit, t
+                useful += 1
+        for w in range(width):
+            rest[useful, w] = _ZERO
+            cover[0, w] = _ZERO
+        for d in range(useful - 1, -1, -1):
+            for w in range(width):
+                rest[d, w] = rest[d + 1, w] | tiles[order[d], w]
+        depth, used = 0, 0
+        tried[0] = 0
+        while depth >= 0:
+            if tried[depth] == 0:
+                least = prices.tile * used
+                for p in range(planes):
+                    overdone, missed = 0, 0
+                    for w in range(p * plane, (p + 1) * plane):
+                        overdone += ones(cover[depth, w] & zeros[i, w])
+                        missed += ones(bits[i, w] & ~(cover[depth, w] | rest[depth, w]))
+                    least += weight[p] * (prices.zero * overdone + prices.one * missed)
+                if least >= out[i] - 1e-9:
+                    tried[depth] = 2
+                elif depth == useful:
+                    # A leaf that is better: nothing is left, so the bound is what it pays.
+                    out[i] = least
+                    for t in range(k):
+                        usage[i, t] = False
+                    for d in range(useful):
+                        usage[i, order[d]] = taken[d]
+                    tried[depth] = 2
+            if tried[depth] == 2:
+                depth -= 1
+                if depth >= 0 and taken[depth]:
+                    taken[depth] = False
+                    used -= 1
+                continue
+            taking_it = tried[depth] == 0
+            tried[depth] += 1
+            taken[depth] = taking_it
+            for w in range(width):
+                cover[depth + 1, w] = cover[depth, w] | (tiles[order[depth], w] if taking_it else _ZERO)
+            used += int(taking_it)
+            depth += 1
+            tried[depth] = 0

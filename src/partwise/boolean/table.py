@@ -21,20 +21,30 @@ class Side:
 
     Weights are written in binary: plane p has the entries whose weight has bit p set, and its bits weigh 2^p units.
     The planes of a row stand side by side, so that a weighted table is only a wider one, and `weight` has what
-    a bit weighs, word by word. Without weights there is one plane. Bits that were not observed are zero.
+    a bit weighs, plane by plane. Without weights there is one plane. `bits` are observed ones, `zeros` observed
+    zeros.
     """
 
     bits: np.ndarray
-    seen: np.ndarray
+    zeros: np.ndarray
     weight: np.ndarray
-    planes: int = 1
 
     @classmethod
     def of(cls, bits: np.ndarray, masks: list[np.ndarray], units: list[float]) -> Side:
         """From packed rows and, for each plane, packed masks of its entries."""
         seen = masks[0] if len(masks) == 1 else np.hstack(masks)
-        weight = np.repeat(np.asarray(units, dtype=float), bits.shape[1])
-        return cls(np.tile(bits, (1, len(masks))) & seen, seen, weight, len(masks))
+        bits = np.tile(bits, (1, len(masks)))
+        return cls(bits & seen, seen & ~bits, np.asarray(units, dtype=float))
+
+    @property
+    def planes(self) -> int:
+        """How many there are."""
+        return len(self.weight)
+
+    @property
+    def seen(self) -> np.ndarray:
+        """What was observed."""
+        return self.bits | self.zeros
 
     def spread(self, packed: np.ndarray) -> np.ndarray:
         """Plain packed rows, repeated for every plane."""
@@ -42,6 +52,10 @@ class Side:
 
     def total(self, marked: np.ndarray) -> float:
         """What the marked bits (all planes) weigh together."""
+        return float(self.totals(marked).sum())
+
+    def totals(self, marked: np.ndarray) -> np.ndarray:
+        """What they weigh in each row."""
         return weigh(marked, self.weight)
 
     @property

@@ -55,13 +55,13 @@ def alternatives(table: Table, tiles: Tiles, pool: np.ndarray) -> list[list[dict
         usage = np.delete(tiles.usage, t, axis=1)
         columns = np.delete(tiles.columns, t, axis=0)
         cover = product(usage, pack(columns)) if len(columns) else np.zeros_like(side.plain)
-        open_ = side.seen & ~side.spread(cover)
+        covered = side.spread(cover)
         without = error_of(table, usage, columns)
         found = []
         for v in pool:
             if np.array_equal(v, tiles.columns[t]):
                 continue
-            gain = gains(side, open_, pack(v[None])[0], WRONG)
+            gain = gains(side, covered, pack(v[None])[0], WRONG)
             change = without - float(gain[gain > 0].sum()) - now
             if change <= 1e-9:
                 found.append({"columns": v, "rows": int((gain > 0).sum()), "change": change})
@@ -80,7 +80,7 @@ def undecided(table: Table, tiles: Tiles) -> tuple[np.ndarray, np.ndarray]:
             usage = np.delete(view.usage, t, axis=1)
             others = np.delete(view.columns, t, axis=0)
             cover = product(usage, pack(others)) if len(others) else np.zeros_like(side.plain)
-            gain = gains(side, side.seen & ~side.spread(cover), pack(view.columns[t : t + 1])[0], WRONG)
+            gain = gains(side, side.spread(cover), pack(view.columns[t : t + 1])[0], WRONG)
             out[t] = int((np.abs(gain) < 1e-9).sum())
     return rows, columns
 

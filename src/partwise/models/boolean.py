@@ -371,7 +371,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _keep(self, table: Table, tiles: Tiles, seen: list[Met]) -> None:
         worth = tile_values(table, tiles.usage, tiles.columns) if len(tiles.columns) else np.zeros(0)
         order = np.argsort(-worth, kind="stable")
-        usage, columns = tiles.usage[:, order], tiles.columns[order]
+        usage, columns = np.ascontiguousarray(tiles.usage[:, order]), tiles.columns[order]
         self.components_ = np.ascontiguousarray(columns)
         self.n_components_ = len(columns)
         if len(columns):
@@ -493,10 +493,10 @@ def trusted(table: Table, tiles: Tiles, level: float) -> Tiles:
 def densities(table: Table, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Share of ones among the observed entries of each tile."""
     side = table.by_row
-    tiles = side.spread(pack(columns))
+    tiles, seen = side.spread(pack(columns)), side.seen
     out = np.zeros(len(columns))
     for t in range(len(columns)):
-        inside = side.seen[usage[:, t]] & tiles[t]
+        inside = seen[usage[:, t]] & tiles[t]
         out[t] = side.total(inside & side.bits[usage[:, t]]) / max(side.total(inside), 1e-300)
     return out
 
