@@ -136,11 +136,19 @@ def test_the_proximal_operator_is_what_its_definition_says(x, weight, L):
 
 
 @given(
-    n=st.integers(2, 10), m=st.integers(2, 10), k=st.integers(1, 4), seed=seeds, weight=st.floats(0.0, 1.0)
+    n=st.integers(2, 10),
+    m=st.integers(2, 10),
+    k=st.integers(1, 4),
+    seed=seeds,
+    weight=st.floats(0.0, 1.0),
+    kind=st.sampled_from([Relaxed, PrimpRelaxed]),
+    weighted_entries=st.booleans(),
 )
-def test_panpal_never_raises_its_penalised_objective(n, m, k, seed, weight):
+def test_panpal_never_raises_its_penalised_objective(n, m, k, seed, weight, kind, weighted_entries):
     rng = np.random.default_rng(seed)
-    state = Relaxed((rng.random((n, m)) < 0.4).astype(float), rng.random((m, k)), rng.random((n, k)), weight)
+    D = (rng.random((n, m)) < 0.4).astype(float)
+    entry = rng.choice([0.0, 0.3, 1.0], size=D.shape) if weighted_entries else None
+    state = kind(D, rng.random((m, k)), rng.random((n, k)), weight, entry=entry)
     values = [state.penalised()]
     for _ in range(15):
         state.step()
@@ -149,9 +157,12 @@ def test_panpal_never_raises_its_penalised_objective(n, m, k, seed, weight):
 
 
 @pytest.mark.parametrize("kind", [Relaxed, PrimpRelaxed])
-def test_palm_gradients_are_finite_differences(kind):
+@pytest.mark.parametrize("weighted_entries", [False, True])
+def test_palm_gradients_are_finite_differences(kind, weighted_entries):
     rng = np.random.default_rng(0)
-    state = kind((rng.random((5, 4)) < 0.5).astype(float), rng.random((4, 2)), rng.random((5, 2)))
+    D = (rng.random((5, 4)) < 0.5).astype(float)
+    entry = rng.random(D.shape) if weighted_entries else None
+    state = kind(D, rng.random((4, 2)), rng.random((5, 2)), entry=entry)
     for name, gradient in (("X", state.gradient_X()), ("Y", state.gradient_Y())):
         A = getattr(state, name)
         for at in np.ndindex(A.shape):

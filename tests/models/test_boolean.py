@@ -189,10 +189,19 @@ def test_thresholds_one_and_each(planted):
     each = BooleanMF(6, method="panpal", thresholds="each", random_state=0).fit(planted.data)
     assert one.thresholds_[0] == one.thresholds_[1]
     assert len(each.thresholds_) == 2
-    with pytest.raises(ValueError, match="knows no weights"):
-        BooleanMF(6, method="panpal").fit(
-            planted.data, weights=np.arange(planted.data.size).reshape(200, 150)
-        )
+
+
+@pytest.mark.parametrize("method", ["panpal", "primp"])
+def test_relaxed_methods_take_weights_and_missing_entries(planted, method):
+    X = planted.data.astype(float)
+    hidden = np.random.default_rng(0).random(X.shape) < 0.1
+    spoiled = np.where(hidden, 1.0 - X, X)
+    by_weight = BooleanMF(6, method=method, random_state=0).fit(spoiled, weights=np.where(hidden, 0.0, 2.0))
+    by_nan = BooleanMF(6, method=method, random_state=0).fit(np.where(hidden, np.nan, X))
+    assert np.array_equal(by_weight.components_, by_nan.components_)
+    wrong = (by_nan.inverse_transform(by_nan.transform(X)) != planted.clean).mean()
+    trusting = BooleanMF(6, method=method, random_state=0).fit(spoiled)
+    assert wrong <= (trusting.inverse_transform(trusting.transform(spoiled)) != planted.clean).mean()
 
 
 def test_bad_weights(planted):

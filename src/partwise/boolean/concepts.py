@@ -15,11 +15,23 @@ from partwise.boolean.table import Table
 
 #: Columns times columns times words of a column: more work than this for a tile is not worth a start.
 MOST_WORK = 2e8
+#: The same for all tiles together, where it is a matter of milliseconds.
+LITTLE_WORK = 1e7
+
+
+def work(table: Table) -> float:
+    """Words that are looked at for one tile, but for a factor of the columns it gets."""
+    return float(table.m**2 * table.by_column.plain.shape[1])
 
 
 def affordable(table: Table) -> bool:
     """Is the search for concepts cheap enough here?"""
-    return table.m**2 * table.by_column.plain.shape[1] <= MOST_WORK
+    return work(table) <= MOST_WORK
+
+
+def instant(table: Table, rank: int) -> bool:
+    """Is it cheaper than anything else?"""
+    return work(table) * rank <= LITTLE_WORK
 
 
 def concept_cover(table: Table, rank: int) -> tuple[np.ndarray, np.ndarray]:

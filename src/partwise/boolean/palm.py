@@ -35,18 +35,35 @@ def penalty(A: np.ndarray, weight: float) -> float:
 
 @dataclass
 class Relaxed:
-    """The factors of D ≈ Y Xᵀ with their settings."""
+    """The factors of D ≈ Y Xᵀ with their settings; `entry` has what each entry weighs, at most 1, if that differs."""
 
     D: np.ndarray
     X: np.ndarray
     Y: np.ndarray
     weight: float = 1.0
     sparsity: float = 0.5
+    entry: np.ndarray | None = None
+
+    def loss(self) -> float:
+        """½‖D − Y Xᵀ‖², weighted."""
+        squares = (self.D - self.Y @ self.X.T) ** 2
+        return 0.5 * float((squares if self.entry is None else self.entry * squares).sum())
+
+    def slope_X(self) -> np.ndarray:
+        """Its gradient by X, (2.10) without the sparsity."""
+        if self.entry is None:
+            return self.X @ (self.Y.T @ self.Y) - self.D.T @ self.Y
+        return (self.entry * (self.Y @ self.X.T - self.D)).T @ self.Y
+
+    def slope_Y(self) -> np.ndarray:
+        """Its gradient by Y, (2.11) without the sparsity."""
+        if self.entry is None:
+            return self.Y @ (self.X.T @ self.X) - self.D @ self.X
+        return (self.entry * (self.Y @ self.X.T - self.D)) @ self.X
 
     def objective(self) -> float:
         """F (2.6)."""
-        loss = 0.5 * float(((self.D - self.Y @ self.X.T) ** 2).sum())
-        return loss + self.sparsity * float(np.abs(self.X).sum() + np.abs(self.Y).sum())
+        return self.loss() + self.sparsity * float(np.abs(self.X).sum() + np.abs(self.Y).sum())
 
     def penalised(self) -> float:
         """F + Λ(X) + Λ(Y): what never rises."""
@@ -54,14 +71,14 @@ class Relaxed:
 
     def gradient_X(self) -> np.ndarray:
         """Equation 2.10."""
-        return self.X @ (self.Y.T @ self.Y) - self.D.T @ self.Y + self.sparsity
+        return self.slope_X() + self.sparsity
 
     def gradient_Y(self) -> np.ndarray:
         """Equation 2.11."""
-        return self.Y @ (self.X.T @ self.X) - self.D @ self.X + self.sparsity
+        return self.slope_Y() + self.sparsity
 
     def modulus_X(self) -> float:
-        """Lipschitz modulus of X's gradient (2.15)."""
+        """Lipschitz modulus of X's gradient (2.15); with weights of at most 1, a bound on it."""
         return float(np.linalg.norm(self.Y.T @ self.Y, 2))
 
     def modulus_Y(self) -> float:
@@ -85,10 +102,11 @@ def panpal(
     weight: float = 0.1,
     sparsity: float = 0.5,
     objective: type[Relaxed] = Relaxed,
+    entry: np.ndarray | None = None,
 ) -> Iterator[Relaxed]:
     """Run from a random start; the state after each step."""
     m, n = D.shape
-    state = objective(D, rng.random((n, rank)), rng.random((m, rank)), weight, sparsity)
+    state = objective(D, rng.random((n, rank)), rng.random((m, rank)), weight, sparsity, entry)
     before = state.penalised()
     for _ in range(max_iter):
         state.step()

@@ -36,7 +36,7 @@ class PrimpRelaxed(Relaxed):
     def __post_init__(self) -> None:
         n = self.D.shape[1]
         self.mu = 1.0 + np.log(n)
-        ones = self.D.sum(axis=0)
+        ones = (self.D if self.entry is None else self.entry * self.D).sum(axis=0)
         self.codes = -np.log(np.maximum(ones, 0.5) / max(float(ones.sum()), 1.0))
 
     def objective(self) -> float:
@@ -45,17 +45,17 @@ class PrimpRelaxed(Relaxed):
         rank = len(usage)
         G = -((usage + 1.0) * np.log((usage + 1.0) / (usage.sum() + rank))).sum()
         G += (self.X.T @ self.codes).sum() + usage.sum()
-        return float(0.5 * self.mu * ((self.D - self.Y @ self.X.T) ** 2).sum() + 0.5 * G)
+        return float(self.mu * self.loss() + 0.5 * G)
 
     def gradient_X(self) -> np.ndarray:
         """By the rows of X."""
-        return self.mu * (self.X @ (self.Y.T @ self.Y) - self.D.T @ self.Y) + 0.5 * self.codes[:, None]
+        return self.mu * self.slope_X() + 0.5 * self.codes[:, None]
 
     def gradient_Y(self) -> np.ndarray:
         """By the rows of Y."""
         usage = self.Y.sum(axis=0)
         code = 1.0 - np.log((usage + 1.0) / (usage.sum() + len(usage)))
-        return self.mu * (self.Y @ (self.X.T @ self.X) - self.D @ self.X) + 0.5 * code
+        return self.mu * self.slope_Y() + 0.5 * code
 
     def modulus_X(self) -> float:
         """Of X's gradient."""
@@ -67,13 +67,13 @@ class PrimpRelaxed(Relaxed):
 
 
 def code_length(table: Table, usage: np.ndarray, columns: np.ndarray) -> float:
-    """The length above, of binary tiles; tiles that nobody uses cost nothing."""
-    X, seen = table.unpacked()
+    """The length above, of binary tiles; tiles that nobody uses cost nothing. An entry of weight w counts w times."""
+    X, entry = table.unpacked()[0], table.entry_weights()
     cover = unpack(product(usage, pack(columns)), table.m) if len(columns) else np.zeros_like(X)
-    ones = X.sum(axis=0)
+    ones = (entry * X).sum(axis=0)
     codes = -np.log(np.maximum(ones, 0.5) / max(float(ones.sum()), 1.0))
     used = usage.sum(axis=0).astype(float)
-    wrong = ((cover != X) & seen).sum(axis=0).astype(float)
+    wrong = (entry * (cover != X)).sum(axis=0)
     total = used.sum() + wrong.sum()
     if total == 0:
         return 0.0
@@ -85,7 +85,12 @@ def code_length(table: Table, usage: np.ndarray, columns: np.ndarray) -> float:
 
 
 def primp(
-    table: Table, D: np.ndarray, rng: np.random.Generator, rank: int | None = None, step: int = 10
+    table: Table,
+    D: np.ndarray,
+    rng: np.random.Generator,
+    rank: int | None = None,
+    step: int = 10,
+    entry: np.ndarray | None = None,
 ) -> tuple[Tiles, tuple[float, float], list[tuple[int, float]]]:
     """Tiles, their two thresholds, and the lengths met; without a rank, ten more at a time while that shortens.
 
@@ -96,7 +101,9 @@ def primp(
     r = step if rank is None else rank
     while True:
         r = min(r, min(table.n, table.m))
-        for state in panpal(D, r, rng, max_iter=500, tol=1e-5, weight=1.0, objective=PrimpRelaxed):
+        for state in panpal(
+            D, r, rng, max_iter=500, tol=1e-5, weight=1.0, objective=PrimpRelaxed, entry=entry
+        ):
             last = state
         now = cut_by_length(table, last.Y, last.X)
         met.append((len(now[0].columns), now[2]))

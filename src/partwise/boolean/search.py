@@ -11,7 +11,7 @@ import numpy as np
 
 from partwise.boolean.bits import pack
 from partwise.boolean.climb import climb
-from partwise.boolean.concepts import affordable, concept_cover
+from partwise.boolean.concepts import affordable, concept_cover, instant
 from partwise.boolean.descent import WRONG, Prices, best_usage
 from partwise.boolean.description import outcome
 from partwise.boolean.grow import grow_tile, tile_values
@@ -21,6 +21,9 @@ from partwise.boolean.table import Table
 
 #: Thresholds that relaxed factors are cut at, as the thesis has them (algorithm 4.1), but for 0 and 1.
 THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 20))
+
+#: Patience of the short climb of small tables.
+QUICK = 128
 
 
 @dataclass
@@ -143,15 +146,30 @@ def search(
 def several_starts(
     table: Table, X: Any, rank: int, rng: np.random.Generator, count: int, sparsity: float
 ) -> Iterator[Tiles]:
-    """Relaxed starts, and after the first of them a cover by concepts; each as it is, and then with tiles moved."""
+    """Relaxed starts and a cover by concepts; each as it is, and then with tiles moved.
+
+    Where the cover is a matter of milliseconds, so is a short climb: they come first. Elsewhere the cover comes after
+    the first relaxed start.
+    """
+    quick = affordable(table) and instant(table, rank)
+    if quick:
+        tiles = covered(table, rank)
+        yield tiles
+        climbed = climb(table, tiles.usage, tiles.columns, rng, 1.0, QUICK)
+        yield alternate(table, Tiles(*climbed))
     for i in range(count):
         tiles = from_relaxed(table, X, rank, rng, sparsity)
         yield tiles
         yield replanted(table, tiles, rng)
-        if i == 0 and affordable(table):
-            tiles = alternate(table, Tiles(*concept_cover(table, rank), float("inf")))
+        if i == 0 and affordable(table) and not quick:
+            tiles = covered(table, rank)
             yield tiles
             yield replanted(table, tiles, rng)
+
+
+def covered(table: Table, rank: int) -> Tiles:
+    """The greedy cover by concepts, improved bit by bit."""
+    return alternate(table, Tiles(*concept_cover(table, rank), float("inf")))
 
 
 def finished(table: Table, tiles: Tiles) -> bool:

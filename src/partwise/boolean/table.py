@@ -124,6 +124,14 @@ class Table:
         """Weight of the observed ones."""
         return self.by_row.total(self.by_row.bits)
 
+    def entry_weights(self) -> np.ndarray:
+        """What each entry weighs: 0 where it was not observed, 1 elsewhere without weights."""
+        seen, width = self.by_row.seen, words(self.m)
+        out = np.zeros((self.n, self.m))
+        for p, weight in enumerate(self.by_row.weight):
+            out += weight * unpack(seen[:, p * width : (p + 1) * width], self.m)
+        return out
+
     def unpacked(self) -> tuple[np.ndarray, np.ndarray]:
         """The table and what was observed of it, as arrays of bool."""
         return unpack(self.by_row.plain, self.m), unpack(self.by_row.plain_seen, self.m)

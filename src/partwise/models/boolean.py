@@ -98,7 +98,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     objective_ : str
         What was minimised: "error" or "likelihood".
     history_ : dict of lists
-        "seconds" since the search began and the "error" then.
+        "seconds" since `fit` began and the "error" then.
     thresholds_ : tuple of float
         With "panpal" and "primp": where usage and columns were cut.
     trust_ : dict
@@ -252,6 +252,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     # ----------------------------------------------------------------- fitting
 
     def _fit(self, X: Any, weights: Any, sample_weight: Any) -> None:
+        begin = perf_counter()
         self._check()
         table, numbers = self._table(X, weights, sample_weight, reset=True)
         rng = as_generator(self.random_state)
@@ -268,9 +269,9 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                     "as many tiles as rows or columns X is reproduced exactly. Choose fewer."
                 )
             if self.method in ("panpal", "primp"):
-                tiles = self._relaxed(table, numbers, rng, seen)
+                tiles = self._relaxed(table, rng)
             else:
-                tiles = self._search(table, numbers, rng, seen)
+                tiles = self._search(table, numbers, rng, seen, begin)
         self._keep(table, tiles, seen)
 
     def _trivial(self, table: Table) -> Tiles | None:
@@ -286,27 +287,26 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         k = int(full)
         return Tiles(np.ones((table.n, k), bool), np.ones((k, table.m), bool), 0.0)
 
-    def _relaxed(self, table: Table, numbers: Any, rng: np.random.Generator, seen: list[Met]) -> Tiles:
+    def _relaxed(self, table: Table, rng: np.random.Generator) -> Tiles:
         """PanPAL and Primp."""
-        if table.weighted:
-            raise ValueError(
-                f"method='{self.method}' knows no weights (NaN for missing entries is fine); use method='auto'."
-            )
         k = self.n_components
-        dense = np.asarray(numbers.toarray() if sp.issparse(numbers) else numbers, dtype=float)
+        D, weights = table.unpacked()[0].astype(float), table.entry_weights()
+        entry = None if (weights == weights.flat[0]).all() else weights / weights.max()
         if self.method == "primp":
-            tiles, self.thresholds_, _ = primp(table, dense, rng, None if k == "auto" else int(k))
+            tiles, self.thresholds_, _ = primp(table, D, rng, None if k == "auto" else int(k), entry=entry)
             return tiles
         if k == "auto":
             raise ValueError(
                 "method='panpal' needs a number of tiles; 'auto', 'primp' and 'trustpal' choose one."
             )
-        for state in panpal(dense, int(k), rng, sparsity=self.regularization):
+        for state in panpal(D, int(k), rng, sparsity=self.regularization, entry=entry):
             last = state
         tiles, (self.thresholds_, _) = cut(table, last.Y, last.X, self.thresholds == "each")
         return tiles
 
-    def _search(self, table: Table, numbers: Any, rng: np.random.Generator, seen: list[Met]) -> Tiles:
+    def _search(
+        self, table: Table, numbers: Any, rng: np.random.Generator, seen: list[Met], begin: float
+    ) -> Tiles:
         """Ours."""
         start: Tiles | None = None
         k = self.n_components
@@ -317,7 +317,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             if k == 0:
                 return start
         seconds = self._seconds(table, int(k))
-        with told(self.verbose, seconds, self.history_) as tell:
+        with told(self.verbose, seconds, self.history_, begin) as tell:
             tiles = search(
                 table,
                 numbers,
@@ -428,7 +428,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return Table.of(bits, unseen, weights, by_row), bits
         ones = (array == 1) & ~missing
         table = Table.of(ones, missing if missing.any() else None, weights, by_row)
-        share = shares(~missing, weights)
+        share = shares(~missing, weights, by_row)
         numbers = ones.astype(np.float32)
         if share is not None:
             means = (numbers * share).sum(axis=0) / np.maximum(share.sum(axis=0), 1e-12)
@@ -465,10 +465,11 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 
 @contextmanager
-def told(verbose: int, seconds: float, history: dict[str, list[float]]) -> Iterator[Callable[[float], None]]:
+def told(
+    verbose: int, seconds: float, history: dict[str, list[float]], begin: float
+) -> Iterator[Callable[[float], None]]:
     """Something to tell the error to: it is written down, and shown if anybody wants to see it."""
     bar = Countdown(seconds, "BooleanMF") if verbose else None
-    begin = perf_counter()
 
     def tell(error: float) -> None:
         history["seconds"].append(perf_counter() - begin)
@@ -514,9 +515,13 @@ def _isnan(values: np.ndarray) -> np.ndarray:
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
 
 
-def shares(observed: np.ndarray, weights: Any) -> np.ndarray | None:
+def shares(observed: np.ndarray, weights: Any, by_row: np.ndarray | None) -> np.ndarray | None:
     """Weights as shares of the largest; None if all are the same."""
-    if weights is None:
+    if weights is None and by_row is None:
         return None if observed.all() else observed.astype(np.float32)
-    dense = np.asarray(weights.toarray() if sp.issparse(weights) else weights, dtype=np.float32)
-    return observed * (dense / max(float(dense.max()), 1e-30))
+    out = observed.astype(np.float32)
+    if weights is not None:
+        out *= np.asarray(weights.toarray() if sp.issparse(weights) else weights, dtype=np.float32)
+    if by_row is not None:
+        out *= np.asarray(by_row, dtype=np.float32)[:, None]
+    return np.asarray(out / max(float(out.max(initial=0.0)), 1e-30))
