@@ -17,8 +17,8 @@ from partwise.boolean.bits import ones
 from partwise.boolean.table import Side
 from partwise.parallel import over_rows
 
-#: Up to so many tiles the best subset is found.
-MOST_EXACT = 16
+#: Up to so many tiles the best subset is found; with more, after so many steps the best of those seen is taken.
+MOST_EXACT, MOST_STEPS = 16, 4096
 _ZERO, _FULL = np.uint64(0), ~np.uint64(0)
 
 
@@ -31,6 +31,8 @@ class Prices(NamedTuple):
 
 
 WRONG = Prices()
+#: The same, and of equals the one with the fewest bits.
+FEWEST = Prices(tile=1e-6)
 
 
 def best_usage(
@@ -42,18 +44,18 @@ def best_usage(
 ) -> float:
     """Improve `usage` (n × k, bool) of the packed tiles in place; returns what is paid.
 
-    No row ends worse than it began.
+    No row ends worse than it began. With `exact` the best subset is looked for, by default if tiles are few.
     """
     n, k = usage.shape
     out = np.zeros(n)
     tiles, held = side.spread(packed), as_floats(prices)
-    kernels = [local_rows]
-    if exact if exact is not None else k <= MOST_EXACT:
-        kernels.append(exact_rows)
+    steps = 4 << k if k <= MOST_EXACT else MOST_STEPS
 
     def task(a: int, b: int) -> None:
-        for kernel in kernels:
-            kernel(side.bits[a:b], side.zeros[a:b], side.weight, tiles, usage[a:b], held, out[a:b])
+        rows = (side.bits[a:b], side.zeros[a:b], side.weight, tiles, usage[a:b], held, out[a:b])
+        local_rows(*rows)
+        if exact if exact is not None else k <= MOST_EXACT:
+            exact_rows(*rows, steps)
 
     over_rows(task, n, grain=32)
     return float(out.sum())
@@ -250,11 +252,12 @@ def exact_rows(
     usage: np.ndarray,
     prices: Prices,
     out: np.ndarray,
+    steps: int,
 ) -> None:
     """The best subset for each row; what it has now, and pays by `out`, if nothing is better.
 
     Depth first over the tiles, those with most of the row's ones first. A branch ends where what it covers wrongly,
-    and what the tiles that are left cannot cover, cost as much as the best subset so far.
+    and what the tiles that are left cannot cover, cost as much as the best subset so far; and all do after `steps`.
     """
     n, width = bits.shape
     k = usage.shape[1]
@@ -288,9 +291,10 @@ def exact_rows(
         for d in range(useful - 1, -1, -1):
             for w in range(width):
                 rest[d, w] = rest[d + 1, w] | tiles[order[d], w]
-        depth, used = 0, 0
+        depth, used, left = 0, 0, steps
         tried[0] = 0
-        while depth >= 0:
+        while depth >= 0 and left > 0:
+            left -= 1
             if tried[depth] == 0:
                 least = prices.tile * used
                 for p in range(planes):

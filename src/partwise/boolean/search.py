@@ -45,13 +45,15 @@ def error_of(table: Table, usage: np.ndarray, columns: np.ndarray) -> float:
     return missed + overdone
 
 
-def alternate(table: Table, tiles: Tiles, prices: Prices = WRONG, max_rounds: int = 100) -> Tiles:
+def alternate(
+    table: Table, tiles: Tiles, prices: Prices = WRONG, max_rounds: int = 100, exact: bool | None = None
+) -> Tiles:
     """Best rows for the columns, best columns for the rows, until what is paid stands still. In place."""
     before = tiles.error
     for _ in range(max_rounds):
-        best_usage(table.by_row, pack(tiles.columns), tiles.usage, prices)
+        best_usage(table.by_row, pack(tiles.columns), tiles.usage, prices, exact)
         held = np.ascontiguousarray(tiles.columns.T)
-        tiles.error = best_usage(table.by_column, pack(tiles.usage.T), held, prices)
+        tiles.error = best_usage(table.by_column, pack(tiles.usage.T), held, prices, exact)
         tiles.columns = np.ascontiguousarray(held.T)
         if tiles.error >= before - 1e-9:
             break
@@ -138,7 +140,7 @@ def search(
     left = seconds - (perf_counter() - begin)
     if patience > 0 and left > 0 and not finished(table, best):
         climbed = Tiles(*climb(table, best.usage, best.columns, rng, left, patience, tell=tell))
-        climbed = alternate(table, climbed)
+        climbed = alternate(table, climbed, exact=True)
         best = climbed if climbed.error < best.error else best
     return best
 

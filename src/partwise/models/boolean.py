@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from partwise.boolean.bits import pack, product, unpack
-from partwise.boolean.descent import WRONG, Prices, best_usage
+from partwise.boolean.descent import FEWEST, Prices, best_usage
 from partwise.boolean.description import description_length
 from partwise.boolean.discovery import log10_chance
 from partwise.boolean.grow import tile_values
@@ -23,7 +23,7 @@ from partwise.boolean.noise import like_flips, likely_prices, noise_rates
 from partwise.boolean.palm import panpal
 from partwise.boolean.primp import primp
 from partwise.boolean.rank import Met, by_number, choose_rank, fewer, met
-from partwise.boolean.search import Tiles, error_of, likelier, search
+from partwise.boolean.search import Tiles, alternate, error_of, likelier, search
 from partwise.boolean.table import Table
 from partwise.boolean.threshold import cut
 from partwise.boolean.trust import measure
@@ -169,9 +169,10 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self.transform(X, weights=weights)
 
     def transform(self, X: Any, *, weights: Any = None) -> np.ndarray:
-        """Which tiles each row uses: the subset with the fewest wrong entries, of bool.
+        """Which tiles each row uses: the smallest subset with the fewest wrong entries, of bool.
 
-        All subsets are tried for up to twelve tiles; with more, tiles are added, dropped and exchanged.
+        Up to sixteen tiles it is the best there is; with more, the best found by adding, dropping and exchanging
+        tiles and a bounded search from there.
         """
         check_is_fitted(self)
         table, _ = self._table(X, weights, reset=False)
@@ -257,7 +258,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         table, numbers = self._table(X, weights, sample_weight, reset=True)
         rng = as_generator(self.random_state)
         self.thresholds_: tuple[float, ...] = ()
-        self.prices_ = tuple(WRONG)
+        self.prices_ = tuple(FEWEST)
         self.objective_ = "error"
         self.history_: dict[str, list[float]] = {"seconds": [], "error": []}
         seen: list[Met] = []
@@ -337,6 +338,9 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.objective_ = "likelihood"
             tiles = likelier(table, tiles, rng)
             self.prices_ = tuple(likely_prices(table, tiles.usage, tiles.columns))
+        else:
+            # The search lets tiles overlap where that costs nothing; who reads them wants them small.
+            tiles = alternate(table, tiles, FEWEST, exact=True)
         return trusted(table, tiles, self.fdr) if self.method == "trustpal" else tiles
 
     def _quick(self, table: Table, numbers: Any, rng: np.random.Generator) -> Tiles:
@@ -362,20 +366,21 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Which tiles each row of a table uses."""
         usage = np.zeros((table.n, len(self.components_)), bool)
         if len(self.components_):
-            best_usage(table.by_row, pack(self.components_), usage, self._prices())
+            best_usage(table.by_row, pack(self.components_), usage, self._prices(), exact=True)
         return usage
 
     def _prices(self) -> Prices:
         return Prices(*self.prices_)
 
     def _keep(self, table: Table, tiles: Tiles, seen: list[Met]) -> None:
-        worth = tile_values(table, tiles.usage, tiles.columns) if len(tiles.columns) else np.zeros(0)
-        order = np.argsort(-worth, kind="stable")
-        usage, columns = np.ascontiguousarray(tiles.usage[:, order]), tiles.columns[order]
-        self.components_ = np.ascontiguousarray(columns)
+        self.components_, usage = tiles.columns, tiles.usage
+        # Which of two equal subsets a row uses depends on the order of the tiles, so that comes first.
+        for _ in range(2):
+            worth = tile_values(table, usage, self.components_) if len(tiles.columns) else np.zeros(0)
+            self.components_ = np.ascontiguousarray(self.components_[np.argsort(-worth, kind="stable")])
+            usage = self._usage(table)
+        columns = self.components_
         self.n_components_ = len(columns)
-        if len(columns):
-            best_usage(table.by_row, pack(columns), usage, self._prices())
         error = error_of(table, usage, columns)
         self.reconstruction_err_ = error if table.weighted else int(error)
         self.description_length_ = description_length(table, usage, columns)
@@ -385,7 +390,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             "rows": usage.sum(axis=0),
             "columns": columns.sum(axis=1),
             "density": densities(table, usage, columns),
-            "adds": worth[order],
+            "adds": tile_values(table, usage, columns) if len(columns) else np.zeros(0),
             "log10_chance": chances(table, usage, columns),
         }
 
