@@ -16,7 +16,7 @@ from numba import njit
 
 from partwise.boolean.descent import WRONG, Prices, as_floats
 from partwise.boolean.disturb import Room, disturb
-from partwise.boolean.faces import Face, copy, is_stale, keep, repack, settle, undo
+from partwise.boolean.faces import Face, Kept, copy, is_stale, keep, repack, settle, undo
 from partwise.boolean.table import Table
 from partwise.parallel import over_rows
 
@@ -35,7 +35,8 @@ class Chain:
     ) -> None:
         self.rows = Face.of(table.by_row, usage.copy())
         self.columns = Face.of(table.by_column, np.array(columns.T, order="C"))
-        self.room = Room.of(table)
+        self.room = Room.of(table, usage.shape[1])
+        self.kept = Kept.of(self.rows), Kept.of(self.columns)
         self.best = usage.copy(), np.array(columns.T, order="C")
         self.record = np.inf
         self.crest, self.end = slack
@@ -55,7 +56,16 @@ class Chain:
         phase = (number % WAVE) / (WAVE - 1)
         slack = self.end + (self.crest - self.end) * (1.0 - phase) ** 2
         self.record = climb_chain(
-            self.rows, self.columns, self.room, *self.best, self.record, slack, prices, trials, seed
+            self.rows,
+            self.columns,
+            self.room,
+            *self.kept,
+            *self.best,
+            self.record,
+            slack,
+            prices,
+            trials,
+            seed,
         )
 
 
@@ -129,6 +139,8 @@ def climb_chain(
     rows: Face,
     columns: Face,
     room: Room,
+    kept_rows: Kept,
+    kept_columns: Kept,
     best_rows: np.ndarray,
     best_columns: np.ndarray,
     record: float,
@@ -141,7 +153,7 @@ def climb_chain(
     np.random.seed(seed)  # noqa: NPY002  (compiled code has no other generator; this one is the thread's own)
     k = rows.use.shape[1]
     before, bound = np.empty(k, np.bool_), np.empty(k)
-    standing = paid_by(columns.kept_cost, rows.kept_use, prices)
+    standing = paid_by(kept_columns.cost, kept_rows.use, prices)
     for trial in range(trials + 1):
         fresh = trial == 0 and is_stale(rows)
         if trial > 0:
@@ -158,9 +170,9 @@ def climb_chain(
             copy(columns.use, best_columns)
         if fresh or paid <= max(standing, record + slack * max(record, 100.0 * prices.one)) + 1e-9:
             standing = paid
-            keep(rows)
-            keep(columns)
+            keep(rows, kept_rows)
+            keep(columns, kept_columns)
         else:
-            undo(rows)
-            undo(columns)
+            undo(rows, kept_rows)
+            undo(columns, kept_columns)
     return record

@@ -31,13 +31,16 @@ class Room(NamedTuple):
     column: np.ndarray
     best_row: np.ndarray
     best_column: np.ndarray
+    #: Tiles that give way.
+    gone: np.ndarray
 
     @classmethod
-    def of(cls, table: Table) -> Room:
+    def of(cls, table: Table, rank: int) -> Room:
         """Empty."""
         row, column = table.by_row.bits, table.by_column.bits
         shapes = (row.shape, column.shape, *2 * ((1, row.shape[1]), (1, column.shape[1])))
-        return cls(*(np.zeros(shape, np.uint64) for shape in shapes))
+        row_cover, column_cover, *tiles = (np.zeros(shape, np.uint64) for shape in shapes)
+        return cls(row_cover, column_cover, tiles[0], tiles[1], tiles[2], tiles[3], np.zeros(rank, bool))
 
 
 @njit(cache=True, nogil=True)
@@ -107,16 +110,16 @@ def replace(rows: Face, columns: Face, t: int, room: Room, prices: Prices, regro
     """
     k = rows.use.shape[1]
     for r in range(k):
-        rows.gone[r] = r == t
+        room.gone[r] = r == t
     while regrow and np.random.randint(2) == 0:  # noqa: NPY002
-        rows.gone[np.random.randint(k)] = True  # noqa: NPY002
+        room.gone[np.random.randint(k)] = True  # noqa: NPY002
     if regrow or np.random.randint(2) == 0:  # noqa: NPY002
-        cover_without(rows, rows.gone, room.row_cover)
+        cover_without(rows, room.gone, room.row_cover)
     else:
         clear(room.row_cover)
-    cover_without(columns, rows.gone, room.column_cover)
+    cover_without(columns, room.gone, room.column_cover)
     for r in range(k):
-        if not rows.gone[r]:
+        if not room.gone[r]:
             continue
         rows.stale[r] = True
         columns.stale[r] = True
@@ -127,7 +130,7 @@ def replace(rows: Face, columns: Face, t: int, room: Room, prices: Prices, regro
             for _ in range(1 + np.random.randint(SEEDS)):  # noqa: NPY002
                 worth = grow(rows, columns, room, prices)
                 # Left to itself, what is uncovered often becomes a tile that was there.
-                if worth > most and not known(room.row, rows.tiles, rows.gone):
+                if worth > most and not known(room.row, rows.tiles, room.gone):
                     most = worth
                     copy(room.row, room.best_row)
                     copy(room.column, room.best_column)

@@ -36,14 +36,8 @@ class Face(NamedTuple):
     #: Tiles that have changed since the rows looked; rows that were changed from outside.
     stale: np.ndarray
     dirty: np.ndarray
-    gone: np.ndarray
-    #: Rows that were looked at since the state was last kept, and that state.
+    #: Rows that were looked at since the state was last kept.
     moved: np.ndarray
-    kept_use: np.ndarray
-    kept_tiles: np.ndarray
-    kept_once: np.ndarray
-    kept_twice: np.ndarray
-    kept_cost: np.ndarray
 
     @classmethod
     def of(cls, side: Side, use: np.ndarray) -> Face:
@@ -65,13 +59,24 @@ class Face(NamedTuple):
             cost=np.zeros(n),
             stale=np.ones(k, bool),
             dirty=np.ones(n, bool),
-            gone=np.zeros(k, bool),
             moved=np.ones(n, bool),
-            kept_use=use.copy(),
-            kept_tiles=words(k),
-            kept_once=words(n),
-            kept_twice=words(n),
-            kept_cost=np.zeros(n),
+        )
+
+
+class Kept(NamedTuple):
+    """The state of a face that can be returned to."""
+
+    use: np.ndarray
+    tiles: np.ndarray
+    once: np.ndarray
+    twice: np.ndarray
+    cost: np.ndarray
+
+    @classmethod
+    def of(cls, face: Face) -> Kept:
+        """Room for one."""
+        return cls(
+            *(np.zeros_like(part) for part in (face.use, face.tiles, face.once, face.twice, face.cost))
         )
 
 
@@ -170,30 +175,30 @@ def gains_by(
 
 
 @njit(cache=True, nogil=True)
-def keep(face: Face) -> None:
+def keep(face: Face, kept: Kept) -> None:
     """The state is one to return to."""
     for i in range(face.moved.shape[0]):
         if face.moved[i]:
             face.moved[i] = False
-            face.kept_cost[i] = face.cost[i]
+            kept.cost[i] = face.cost[i]
             for t in range(face.use.shape[1]):
-                face.kept_use[i, t] = face.use[i, t]
+                kept.use[i, t] = face.use[i, t]
             for w in range(face.once.shape[1]):
-                face.kept_once[i, w] = face.once[i, w]
-                face.kept_twice[i, w] = face.twice[i, w]
-    copy(face.tiles, face.kept_tiles)
+                kept.once[i, w] = face.once[i, w]
+                kept.twice[i, w] = face.twice[i, w]
+    copy(face.tiles, kept.tiles)
 
 
 @njit(cache=True, nogil=True)
-def undo(face: Face) -> None:
+def undo(face: Face, kept: Kept) -> None:
     """Return to what was kept."""
     for i in range(face.moved.shape[0]):
         if face.moved[i]:
             face.moved[i] = False
-            face.cost[i] = face.kept_cost[i]
+            face.cost[i] = kept.cost[i]
             for t in range(face.use.shape[1]):
-                face.use[i, t] = face.kept_use[i, t]
+                face.use[i, t] = kept.use[i, t]
             for w in range(face.once.shape[1]):
-                face.once[i, w] = face.kept_once[i, w]
-                face.twice[i, w] = face.kept_twice[i, w]
-    copy(face.kept_tiles, face.tiles)
+                face.once[i, w] = kept.once[i, w]
+                face.twice[i, w] = kept.twice[i, w]
+    copy(kept.tiles, face.tiles)
