@@ -221,12 +221,24 @@ def lines(summary: dict[str, Any]) -> list[str]:
             f"{row['model']:8s} {row['K']:3d}  {row['covariance']:10s} {row['train_error']:7.2f} "
             f"{row['test_error']:7.2f}   {said}   {row['parameters']:9d}  {row['seconds']:7.1f}"
         )
+    for model, covariance in sorted({(row["model"], row["covariance"]) for row in summary["table"]}):
+        away = distance(summary["table"], model, covariance)
+        if summary["settings"] == "paper" and away is not None:
+            out.append(f"{model} {covariance:10s} test errors at most {away:.2f} from the published")
     for row in summary["rivals"]:
         out.append(
             f"{row['model']:22s} {row['test_error']:6.2f} % wrong, {row['parameters']:9d} numbers, "
             f"fit {row['fit_seconds']:6.1f} s, predict {row['predict_seconds']:5.2f} s"
         )
     return out
+
+
+def distance(rows: list[dict[str, Any]], model: str, covariance: str) -> float | None:
+    """Largest difference from a published test error; None if none was published."""
+    mine = [row for row in rows if (row["model"], row["covariance"]) == (model, covariance)]
+    return max(
+        (abs(row["test_error"] - row["published"][1]) for row in mine if row["published"]), default=None
+    )
 
 
 def draw(path: Path, data: dict[str, Any], rows: list[dict[str, Any]]) -> None:
