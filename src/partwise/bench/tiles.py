@@ -145,7 +145,9 @@ def race_tiles(folder: Path, names: Sequence[str], racers: Sequence[str], limit:
     legs = [(name, k, racer) for name in tables for k in TABLES[name][1] for racer in (OURS, *racers)]
     results = []
     with Progress(console=Console(file=sys.stderr)) as bar:
-        task = bar.add_task("tiles", total=len(legs))
+        task = bar.add_task("compiling, if that was not done before", total=len(legs))
+        # Compiled once for all legs, and kept on disk: no leg's limit should be spent on it.
+        in_process(tables[0], TABLES[tables[0]][1][0], OURS, limit + 600.0)
         for name, k, racer in legs:
             bar.update(task, description=f"{name} · {k} tiles · {racer}")
             results.append({"table": name, "k": k, "racer": racer, **in_process(name, k, racer, limit)})
