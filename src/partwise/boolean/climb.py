@@ -16,7 +16,7 @@ from numba import njit
 
 from partwise.boolean.descent import WRONG, Prices, as_floats
 from partwise.boolean.disturb import Room, disturb
-from partwise.boolean.faces import Face, Kept, copy, is_stale, keep, repack, settle, undo
+from partwise.boolean.faces import Face, State, carry, copy, is_stale, repack, settle, state_of
 from partwise.boolean.table import Table
 from partwise.parallel import over_rows
 
@@ -36,7 +36,7 @@ class Chain:
         self.rows = Face.of(table.by_row, usage.copy())
         self.columns = Face.of(table.by_column, np.array(columns.T, order="C"))
         self.room = Room.of(table, usage.shape[1])
-        self.kept = Kept.of(self.rows), Kept.of(self.columns)
+        self.kept = State.like(self.rows), State.like(self.columns)
         self.best = usage.copy(), np.array(columns.T, order="C")
         self.record = np.inf
         self.crest, self.end = slack
@@ -139,8 +139,8 @@ def climb_chain(
     rows: Face,
     columns: Face,
     room: Room,
-    kept_rows: Kept,
-    kept_columns: Kept,
+    kept_rows: State,
+    kept_columns: State,
     best_rows: np.ndarray,
     best_columns: np.ndarray,
     record: float,
@@ -170,9 +170,9 @@ def climb_chain(
             copy(columns.use, best_columns)
         if fresh or paid <= max(standing, record + slack * max(record, 100.0 * prices.one)) + 1e-9:
             standing = paid
-            keep(rows, kept_rows)
-            keep(columns, kept_columns)
+            carry(state_of(rows), kept_rows, rows.moved)
+            carry(state_of(columns), kept_columns, columns.moved)
         else:
-            undo(rows, kept_rows)
-            undo(columns, kept_columns)
+            carry(kept_rows, state_of(rows), rows.moved)
+            carry(kept_columns, state_of(columns), columns.moved)
     return record

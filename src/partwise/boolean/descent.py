@@ -76,8 +76,12 @@ def taking(
     t: int,
     closed: np.ndarray,
     prices: Prices,
+    but: int,
 ) -> float:
-    """What row i gains, ones over zeros, by what tile t covers outside of `closed` (n × words)."""
+    """What row i gains, ones over zeros, by what tile t covers outside of `closed` (n × words) and of tile `but`.
+
+    -1 is no tile.
+    """
     # Counts are whole numbers within a plane, so that the loop is one of integers.
     planes = weight.shape[0]
     width = bits.shape[1] if planes == 1 else bits.shape[1] // planes
@@ -85,36 +89,10 @@ def taking(
     for p in range(planes):
         good, bad = 0, 0
         for w in range(p * width, (p + 1) * width):
-            new = tiles[t, w] & ~closed[i, w]
+            new = tiles[t, w] & ~(closed[i, w] | (tiles[but, w] if but >= 0 else _ZERO))
             good += ones(new & bits[i, w])
             bad += ones(new & zeros[i, w])
         total += weight[p] * (prices.one * good - prices.zero * bad)
-    return total
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def exchanging(
-    bits: np.ndarray,
-    zeros: np.ndarray,
-    weight: np.ndarray,
-    i: int,
-    tiles: np.ndarray,
-    a: int,
-    b: int,
-    twice: np.ndarray,
-    prices: Prices,
-) -> float:
-    """What row i gains by dropping tile a where tile b does not take its place."""
-    planes = weight.shape[0]
-    width = bits.shape[1] if planes == 1 else bits.shape[1] // planes
-    total = 0.0
-    for p in range(planes):
-        good, bad = 0, 0
-        for w in range(p * width, (p + 1) * width):
-            freed = tiles[a, w] & ~twice[i, w] & ~tiles[b, w]
-            good += ones(freed & zeros[i, w])
-            bad += ones(freed & bits[i, w])
-        total += weight[p] * (prices.zero * good - prices.one * bad)
     return total
 
 
@@ -203,7 +181,7 @@ def improve(
                 for b in range(k):
                     if use[i, b] or bound[a] + bound[b] <= best:
                         continue
-                    gain = bound[b] + cost + exchanging(bits, zeros, weight, i, tiles, a, b, twice, prices)
+                    gain = bound[b] + cost - taking(bits, zeros, weight, i, tiles, a, twice, prices, b)
                     if gain > best:
                         best, change, partner = gain, a, b
         if change < 0:
@@ -244,6 +222,27 @@ def local_rows(
 
 
 @njit(cache=True, nogil=True)
+def by_reach(
+    bits: np.ndarray, weight: np.ndarray, i: int, tiles: np.ndarray, order: np.ndarray, reach: np.ndarray
+) -> int:
+    """The tiles that have any of row i's ones, those with most first, into `order`; returns how many there are."""
+    plane = bits.shape[1] // weight.shape[0]
+    useful = 0
+    for t in range(tiles.shape[0]):
+        hit = 0.0
+        for w in range(bits.shape[1]):
+            hit += weight[w // plane] * ones(tiles[t, w] & bits[i, w])
+        if hit > 0.0:
+            at = useful
+            while at > 0 and reach[at - 1] < hit:
+                reach[at], order[at] = reach[at - 1], order[at - 1]
+                at -= 1
+            reach[at], order[at] = hit, t
+            useful += 1
+    return useful
+
+
+@njit(cache=True, nogil=True)
 def exact_rows(
     bits: np.ndarray,
     zeros: np.ndarray,
@@ -272,19 +271,7 @@ def exact_rows(
     for i in range(n):
         if out[i] <= 1e-9:
             continue
-        useful = 0
-        for t in range(k):
-            hit = 0.0
-            for w in range(width):
-                hit += weight[w // plane] * ones(tiles[t, w] & bits[i, w])
-            if hit > 0.0:
-                # Insertion, most first.
-                at = useful
-                while at > 0 and reach[at - 1] < hit:
-                    reach[at], order[at] = reach[at - 1], order[at - 1]
-                    at -= 1
-                reach[at], order[at] = hit, t
-                useful += 1
+        useful = by_reach(bits, weight, i, tiles, order, reach)
         for w in range(width):
             rest[useful, w] = _ZERO
             cover[0, w] = _ZERO

@@ -15,6 +15,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
+from partwise.boolean.bits import pack
+from partwise.boolean.noise import noise_rates
+from partwise.boolean.table import Table
+
 
 def log_choices(total: np.ndarray | float, chosen: np.ndarray | float) -> np.ndarray:
     """Log C(total, chosen)."""
@@ -30,3 +34,23 @@ def log10_chance(
     area = np.asarray(rows, float) * np.asarray(columns, float)
     bound = log_choices(n, rows) + log_choices(m, columns) - 2.0 * area * excess**2
     return np.minimum(bound, 0.0) / np.log(10.0)
+
+
+def densities(table: Table, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Share of ones among the observed entries of each tile."""
+    side = table.by_row
+    tiles, seen = side.spread(pack(columns)), side.seen
+    out = np.zeros(len(columns))
+    for t in range(len(columns)):
+        inside = seen[usage[:, t]] & tiles[t]
+        out[t] = side.total(inside & side.bits[usage[:, t]]) / max(side.total(inside), 1e-300)
+    return out
+
+
+def chances(table: Table, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The bound of each tile, log₁₀; the noise is what is seen outside of all tiles."""
+    if len(columns) == 0:
+        return np.zeros(0)
+    background = noise_rates(table, usage, columns)[0]
+    density = densities(table, usage, columns)
+    return log10_chance(table.n, table.m, usage.sum(axis=0), columns.sum(axis=1), density, background)

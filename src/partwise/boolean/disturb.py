@@ -233,7 +233,7 @@ def join(face: Face, cover: np.ndarray, tile: np.ndarray, out: np.ndarray, price
     for w in range(width):
         word = _ZERO
         for i in range(64 * w, min(n, 64 * w + 64)):
-            gain = taking(bits, zeros, weight, i, tile, 0, cover, prices) - prices.tile
+            gain = taking(bits, zeros, weight, i, tile, 0, cover, prices, -1) - prices.tile
             if gain > 0.0:
                 total += gain
                 word |= _ONE << np.uint64(i & 63)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from partwise.boolean.descent import Prices, exchanging, improve, taking
+from partwise.boolean.descent import Prices, improve, taking
 from partwise.boolean.table import Side
 
 #: What a row is given for using a tile that changes nothing. Tiles then overlap where they can, and tiles that
@@ -63,8 +63,8 @@ class Face(NamedTuple):
         )
 
 
-class Kept(NamedTuple):
-    """The state of a face that can be returned to."""
+class State(NamedTuple):
+    """What a face has at a time: for the moment itself, or kept to return to."""
 
     use: np.ndarray
     tiles: np.ndarray
@@ -73,7 +73,7 @@ class Kept(NamedTuple):
     cost: np.ndarray
 
     @classmethod
-    def of(cls, face: Face) -> Kept:
+    def like(cls, face: Face) -> State:
         """Room for one."""
         return cls(
             *(np.zeros_like(part) for part in (face.use, face.tiles, face.once, face.twice, face.cost))
@@ -162,43 +162,34 @@ def gains_by(
 ) -> bool:
     """Would row i gain by one of the changed tiles, none of which it uses, alone or for one that it uses?"""
     for b in changed:
-        gain = taking(bits, zeros, weight, i, tiles, b, once, prices)
+        gain = taking(bits, zeros, weight, i, tiles, b, once, prices, -1)
         if gain - prices.tile > 1e-9:
             return True
         # An exchange frees zeros that are covered now, at best all of them: at most what the row pays.
         if gain + cost <= 1e-9:
             continue
         for a in range(use.shape[1]):
-            if use[i, a] and gain + exchanging(bits, zeros, weight, i, tiles, a, b, twice, prices) > 1e-9:
+            if use[i, a] and gain - taking(bits, zeros, weight, i, tiles, a, twice, prices, b) > 1e-9:
                 return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def keep(face: Face, kept: Kept) -> None:
-    """The state is one to return to."""
-    for i in range(face.moved.shape[0]):
-        if face.moved[i]:
-            face.moved[i] = False
-            kept.cost[i] = face.cost[i]
-            for t in range(face.use.shape[1]):
-                kept.use[i, t] = face.use[i, t]
-            for w in range(face.once.shape[1]):
-                kept.once[i, w] = face.once[i, w]
-                kept.twice[i, w] = face.twice[i, w]
-    copy(face.tiles, kept.tiles)
+def state_of(face: Face) -> State:
+    """Where a face stands."""
+    return State(face.use, face.tiles, face.once, face.twice, face.cost)
 
 
 @njit(cache=True, nogil=True)
-def undo(face: Face, kept: Kept) -> None:
-    """Return to what was kept."""
-    for i in range(face.moved.shape[0]):
-        if face.moved[i]:
-            face.moved[i] = False
-            face.cost[i] = kept.cost[i]
-            for t in range(face.use.shape[1]):
-                face.use[i, t] = kept.use[i, t]
-            for w in range(face.once.shape[1]):
-                face.once[i, w] = kept.once[i, w]
-                face.twice[i, w] = kept.twice[i, w]
-    copy(kept.tiles, face.tiles)
+def carry(source: State, target: State, moved: np.ndarray) -> None:
+    """Make a state equal to another, from which only `moved` rows differ; then none do."""
+    for i in range(moved.shape[0]):
+        if moved[i]:
+            moved[i] = False
+            target.cost[i] = source.cost[i]
+            for t in range(source.use.shape[1]):
+                target.use[i, t] = source.use[i, t]
+            for w in range(source.once.shape[1]):
+                target.once[i, w] = source.once[i, w]
+                target.twice[i, w] = source.twice[i, w]
+    copy(source.tiles, target.tiles)

@@ -27,7 +27,7 @@ def gain_rows(
 ) -> None:
     """What each row gains by using the one tile, where nothing is `covered`."""
     for i in range(bits.shape[0]):
-        out[i] = taking(bits, zeros, weight, i, tile, 0, covered, prices) - prices.tile
+        out[i] = taking(bits, zeros, weight, i, tile, 0, covered, prices, -1) - prices.tile
 
 
 def gains(side: Side, covered: np.ndarray, packed: np.ndarray, prices: Prices) -> np.ndarray:
@@ -116,4 +116,4 @@ def value_rows(
         cover_row(tiles, usage, i, once, twice)
         for t in range(tiles.shape[0]):
             if usage[i, t]:
-                out[i, t] = taking(bits, zeros, weight, i, tiles, t, twice, prices) - prices.tile
+                out[i, t] = taking(bits, zeros, weight, i, tiles, t, twice, prices, -1) - prices.tile

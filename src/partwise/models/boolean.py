@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from partwise.boolean.bits import pack, product, unpack
 from partwise.boolean.descent import FEWEST, Prices, best_usage
 from partwise.boolean.description import description_length
-from partwise.boolean.discovery import log10_chance
+from partwise.boolean.discovery import chances, densities
 from partwise.boolean.grow import tile_values
-from partwise.boolean.noise import like_flips, likely_prices, noise_rates
+from partwise.boolean.noise import like_flips, likely_prices
 from partwise.boolean.palm import panpal
 from partwise.boolean.primp import primp
 from partwise.boolean.rank import Met, by_number, choose_rank, fewer, met
@@ -341,7 +341,10 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         else:
             # The search lets tiles overlap where that costs nothing; who reads them wants them small.
             tiles = alternate(table, tiles, FEWEST, exact=True)
-        return trusted(table, tiles, self.fdr) if self.method == "trustpal" else tiles
+        if self.method == "trustpal":
+            keep = chances(table, tiles.usage, tiles.columns) <= np.log10(max(self.fdr, 1e-300))
+            tiles = Tiles(np.ascontiguousarray(tiles.usage[:, keep]), tiles.columns[keep], float("inf"))
+        return tiles
 
     def _quick(self, table: Table, numbers: Any, rng: np.random.Generator) -> Tiles:
         """A search like the one of `fit`, with its number of tiles and a quarter of its time."""
@@ -487,33 +490,6 @@ def told(
     finally:
         if bar is not None:
             bar.close()
-
-
-def trusted(table: Table, tiles: Tiles, level: float) -> Tiles:
-    """The tiles that noise would hold with a probability of at most `level`."""
-    chance = chances(table, tiles.usage, tiles.columns)
-    keep = chance <= np.log10(max(level, 1e-300))
-    return Tiles(np.ascontiguousarray(tiles.usage[:, keep]), tiles.columns[keep], float("inf"))
-
-
-def densities(table: Table, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Share of ones among the observed entries of each tile."""
-    side = table.by_row
-    tiles, seen = side.spread(pack(columns)), side.seen
-    out = np.zeros(len(columns))
-    for t in range(len(columns)):
-        inside = seen[usage[:, t]] & tiles[t]
-        out[t] = side.total(inside & side.bits[usage[:, t]]) / max(side.total(inside), 1e-300)
-    return out
-
-
-def chances(table: Table, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The bound of each tile, log₁₀; the noise is what is seen outside of all tiles."""
-    if len(columns) == 0:
-        return np.zeros(0)
-    background = noise_rates(table, usage, columns)[0]
-    density = densities(table, usage, columns)
-    return log10_chance(table.n, table.m, usage.sum(axis=0), columns.sum(axis=1), density, background)
 
 
 def _isnan(values: np.ndarray) -> np.ndarray:

@@ -24,11 +24,12 @@ def draw_curve(
     logy: bool = False,
     marker: str = "",
 ) -> None:
-    """One curve in the house colours."""
+    """One curve in the house colours; when they come round again, dashed, then dotted."""
     axes.plot(
         np.asarray(x),
         np.asarray(y),
         color=SERIES[colour % len(SERIES)],
+        linestyle=("-", "--", ":")[colour // len(SERIES) % 3],
         label=label,
         marker=marker,
         lw=1.6,
