@@ -18,7 +18,7 @@ from partwise.boolean.grow import tile_values
 from partwise.boolean.noise import like_flips
 from partwise.boolean.palm import Relaxed, penalty, prox
 from partwise.boolean.primp import PrimpRelaxed, code_length
-from partwise.boolean.rank import lengths_without
+from partwise.boolean.rank import met_without
 from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.search import Tiles, alternate, error_of, search
 from partwise.boolean.table import Table
@@ -96,7 +96,10 @@ def test_exact_usage_is_the_best_subset_and_local_usage_is_never_worse_than_befo
     lengths = [
         description_length(table, np.delete(local, t, axis=1), np.delete(V, t, axis=0)) for t in range(k)
     ]
-    assert lengths_without(table, Tiles(local, V, 0.0)) == pytest.approx(np.array(lengths))
+    least, (left, error, length) = met_without(table, Tiles(local, V, 0.0))
+    assert (left, length) == (k - 1, pytest.approx(min(lengths)))
+    assert length == pytest.approx(lengths[least])
+    assert error == pytest.approx(alone[least])
 
 
 def weighted(X, rng, kind):

@@ -9,10 +9,12 @@ No tiles at all is a valid description, so a table of noise gets none.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from scipy.special import gammaln
 
-from partwise.boolean.bits import pack, product
+from partwise.boolean.bits import ones, pack
 from partwise.boolean.table import Table
+from partwise.parallel import over_rows
 
 _LN2 = float(np.log(2.0))
 
@@ -26,15 +28,48 @@ def which(a: float | np.ndarray, b: float | np.ndarray) -> np.ndarray:
 
 def outcome(table: Table, usage: np.ndarray, columns: np.ndarray) -> tuple[float, float, float]:
     """Weights of what is observed and covered, of ones that are not covered, and of zeros that are."""
-    side = table.by_row
     if len(columns) == 0:
         return 0.0, table.n_ones, 0.0
-    cover = side.spread(product(usage, pack(columns))) & side.seen
-    return (
-        side.total(cover),
-        side.total(side.bits & ~cover),
-        side.total(cover & ~side.bits),
+    side = table.by_row
+    tiles, out = side.spread(pack(columns)), np.zeros((table.n, 3))
+    over_rows(
+        lambda a, b: tally_rows(side.bits[a:b], side.zeros[a:b], side.weight, tiles, usage[a:b], out[a:b]),
+        table.n,
+        grain=256,
     )
+    hits, missed, slips = (float(part) for part in out.sum(axis=0))
+    return hits + slips, missed, slips
+
+
+@njit(cache=True, nogil=True)
+def tally_rows(
+    bits: np.ndarray,
+    zeros: np.ndarray,
+    weight: np.ndarray,
+    tiles: np.ndarray,
+    usage: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Weights of the ones that each row has covered and has not, and of the zeros that it has."""
+    k, words = tiles.shape
+    width = words // weight.shape[0]
+    cover = np.empty(words, np.uint64)
+    for i in range(bits.shape[0]):
+        for w in range(words):
+            cover[w] = 0
+        for t in range(k):
+            if usage[i, t]:
+                for w in range(words):
+                    cover[w] |= tiles[t, w]
+        for p in range(weight.shape[0]):
+            hit, missed, slip = 0, 0, 0
+            for w in range(p * width, (p + 1) * width):
+                hit += ones(cover[w] & bits[i, w])
+                missed += ones(bits[i, w] & ~cover[w])
+                slip += ones(cover[w] & zeros[i, w])
+            out[i, 0] += weight[p] * hit
+            out[i, 1] += weight[p] * missed
+            out[i, 2] += weight[p] * slip
 
 
 def description_length(table: Table, usage: np.ndarray, columns: np.ndarray) -> float:

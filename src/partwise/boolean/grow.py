@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from partwise.boolean.bits import pack, product, unpack
+from partwise.boolean.bits import ones, pack, product, unpack
 from partwise.boolean.descent import WRONG, Prices, as_floats, cover_row, taking
 from partwise.boolean.table import Side, Table
 from partwise.parallel import over_rows
@@ -87,33 +87,48 @@ def grow_tile(
 
 def tile_values(table: Table, usage: np.ndarray, columns: np.ndarray, prices: Prices = WRONG) -> np.ndarray:
     """What would be lost without each tile: what it covers and no other does."""
+    hits, slips = covered_alone(table, usage, columns)
+    return np.asarray(prices.one * hits - prices.zero * slips - prices.tile * usage.sum(axis=0))
+
+
+def covered_alone(table: Table, usage: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of the observed ones, and of the zeros, that each tile covers and no other does."""
     side = table.by_row
-    tiles, held = side.spread(pack(columns)), as_floats(prices)
-    out = np.zeros((table.n, len(columns)))
-    over_rows(
-        lambda a, b: value_rows(
-            side.bits[a:b], side.zeros[a:b], side.weight, tiles, usage[a:b], held, out[a:b]
-        ),
-        table.n,
-        grain=64,
-    )
-    return out.sum(axis=0)
+    tiles = side.spread(pack(columns))
+    starts = range(0, table.n, max(64, -(-table.n // 64)))
+    out = np.zeros((2, len(starts), len(columns)))
+
+    def task(first: int, last: int) -> None:
+        for c in range(first, last):
+            rows = slice(starts[c], starts[c] + starts.step)
+            alone_in_rows(side.bits[rows], side.zeros[rows], side.weight, tiles, usage[rows], out[:, c])
+
+    over_rows(task, len(starts), grain=1)
+    hits, slips = out.sum(axis=1)
+    return hits, slips
 
 
 @njit(cache=True, nogil=True)
-def value_rows(
+def alone_in_rows(
     bits: np.ndarray,
     zeros: np.ndarray,
     weight: np.ndarray,
     tiles: np.ndarray,
     usage: np.ndarray,
-    prices: Prices,
     out: np.ndarray,
 ) -> None:
-    """Each row's part of it."""
+    """The part of some rows: ones into out[0], zeros into out[1]."""
     once, twice = np.empty(bits.shape, np.uint64), np.empty(bits.shape, np.uint64)
+    width = bits.shape[1] // weight.shape[0]
     for i in range(bits.shape[0]):
         cover_row(tiles, usage, i, once, twice)
         for t in range(tiles.shape[0]):
             if usage[i, t]:
-                out[i, t] = taking(bits, zeros, weight, i, tiles, t, twice, prices, -1) - prices.tile
+                for p in range(weight.shape[0]):
+                    good, bad = 0, 0
+                    for w in range(p * width, (p + 1) * width):
+                        alone = tiles[t, w] & ~twice[i, w]
+                        good += ones(alone & bits[i, w])
+                        bad += ones(alone & zeros[i, w])
+                    out[0, t] += weight[p] * good
+                    out[1, t] += weight[p] * bad

@@ -8,7 +8,7 @@ import numpy as np
 
 from partwise.boolean.descent import WRONG, Prices
 from partwise.boolean.description import description_length, outcome, which
-from partwise.boolean.grow import tile_values
+from partwise.boolean.grow import covered_alone
 from partwise.boolean.search import Tiles, alternate, from_relaxed, replanted
 from partwise.boolean.table import Table
 
@@ -28,23 +28,27 @@ def met(table: Table, tiles: Tiles) -> Met:
     return len(tiles.columns), missed + overdone, length
 
 
-def lengths_without(table: Table, tiles: Tiles) -> np.ndarray:
-    """Description lengths without each of the tiles in turn; from one pass over what each covers alone."""
+def met_without(table: Table, tiles: Tiles) -> tuple[int, Met]:
+    """The tile without which the description is shortest, and what is met without it.
+
+    From one pass over what each tile covers alone.
+    """
     covered, missed, overdone = outcome(table, tiles.usage, tiles.columns)
-    hits = tile_values(table, tiles.usage, tiles.columns, Prices(1.0, 0.0, 0.0))
-    slips = -tile_values(table, tiles.usage, tiles.columns, Prices(0.0, 1.0, 0.0))
+    hits, slips = covered_alone(table, tiles.usage, tiles.columns)
     book = which(tiles.usage.sum(axis=0), table.n) + which(tiles.columns.sum(axis=1), table.m)
     covered = covered - hits - slips
     wrong = which(overdone - slips, covered) + which(missed + hits, table.n_observed - covered)
-    return np.asarray(book.sum() - book + wrong)
+    lengths = book.sum() - book + wrong
+    t = int(np.argmin(lengths))
+    return t, (len(tiles.columns) - 1, float(missed + hits[t] + overdone - slips[t]), float(lengths[t]))
 
 
 def pruned(table: Table, tiles: Tiles, prices: Prices = WRONG) -> tuple[Tiles, list[Met]]:
     """Drop tiles, one by one, as long as the description gets shorter; and all that was met."""
     path = [met(table, tiles)]
     while len(tiles.columns):
-        trial = without(tiles, int(np.argmin(lengths_without(table, tiles))))
-        now = met(table, trial)
+        t, now = met_without(table, tiles)
+        trial = without(tiles, t)
         if now[2] >= path[-1][2]:
             # The others may take over what the tile covered, at less than it cost.
             if len(trial.columns) == 0:
@@ -62,8 +66,9 @@ def fewer(table: Table, tiles: Tiles) -> list[Met]:
     """What is left when tiles are dropped one by one, the least useful first, down to none."""
     path = [met(table, tiles)]
     while len(tiles.columns):
-        tiles = without(tiles, int(np.argmin(lengths_without(table, tiles))))
-        path.append(met(table, tiles))
+        t, now = met_without(table, tiles)
+        tiles = without(tiles, t)
+        path.append(now)
     return path
 
 

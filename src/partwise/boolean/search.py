@@ -82,10 +82,10 @@ def paid(table: Table, tiles: Tiles, prices: Prices) -> float:
     return prices.one * missed + prices.zero * overdone + prices.tile * bits
 
 
-def replanted(
+def replanting(
     table: Table, tiles: Tiles, rng: np.random.Generator, prices: Prices = WRONG, tries: int = 4
-) -> Tiles:
-    """Move the tile of least worth to where most is left uncovered, as long as that pays."""
+) -> Iterator[Tiles]:
+    """Move the tile of least worth to where most is left uncovered, as long as that pays; every move that did."""
     now = paid(table, tiles, prices)
     for _ in range(4 * len(tiles.columns)):
         worth = tile_values(table, tiles.usage, tiles.columns, prices)
@@ -105,6 +105,13 @@ def replanted(
                 break
         else:
             break
+        yield tiles
+
+
+def replanted(table: Table, tiles: Tiles, rng: np.random.Generator, prices: Prices = WRONG) -> Tiles:
+    """After the last such move."""
+    for moved in replanting(table, tiles, rng, prices):
+        tiles = moved
     return tiles
 
 
@@ -148,7 +155,7 @@ def search(
 def several_starts(
     table: Table, X: Any, rank: int, rng: np.random.Generator, count: int, sparsity: float
 ) -> Iterator[Tiles]:
-    """Relaxed starts and a cover by concepts; each as it is, and then with tiles moved.
+    """Relaxed starts and a cover by concepts; each as it is, and then after every tile moved.
 
     Where the cover is a matter of milliseconds, so is a short climb: they come first. Elsewhere the cover comes after
     the first relaxed start.
@@ -162,11 +169,11 @@ def several_starts(
     for i in range(count):
         tiles = from_relaxed(table, X, rank, rng, sparsity)
         yield tiles
-        yield replanted(table, tiles, rng)
+        yield from replanting(table, tiles, rng)
         if i == 0 and affordable(table) and not quick:
             tiles = covered(table, rank)
             yield tiles
-            yield replanted(table, tiles, rng)
+            yield from replanting(table, tiles, rng)
 
 
 def covered(table: Table, rank: int) -> Tiles:

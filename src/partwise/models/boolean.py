@@ -165,8 +165,9 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def fit_transform(self, X: Any, y: Any = None, *, weights: Any = None, sample_weight: Any = None) -> Any:
         """Find the tiles; returns which rows use them, as `transform` does."""
-        self._fit(X, weights, sample_weight)
-        return self.transform(X, weights=weights)
+        usage = self._fit(X, weights, sample_weight)
+        # Rows of no weight, which fit does not look at, use tiles too.
+        return usage if sample_weight is None else self.transform(X, weights=weights)
 
     def transform(self, X: Any, *, weights: Any = None) -> np.ndarray:
         """Which tiles each row uses: the smallest subset with the fewest wrong entries, of bool.
@@ -252,7 +253,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     # ----------------------------------------------------------------- fitting
 
-    def _fit(self, X: Any, weights: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, weights: Any, sample_weight: Any) -> np.ndarray:
         begin = perf_counter()
         self._check()
         table, numbers = self._table(X, weights, sample_weight, reset=True)
@@ -273,7 +274,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 tiles = self._relaxed(table, rng)
             else:
                 tiles = self._search(table, numbers, rng, seen, begin)
-        self._keep(table, tiles, seen)
+        return self._keep(table, tiles, seen)
 
     def _trivial(self, table: Table) -> Tiles | None:
         """Tables of zeros or of ones have one answer."""
@@ -375,12 +376,16 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _prices(self) -> Prices:
         return Prices(*self.prices_)
 
-    def _keep(self, table: Table, tiles: Tiles, seen: list[Met]) -> None:
+    def _keep(self, table: Table, tiles: Tiles, seen: list[Met]) -> np.ndarray:
+        """Write down what was found; returns which rows use which tiles."""
         self.components_, usage = tiles.columns, tiles.usage
         # Which of two equal subsets a row uses depends on the order of the tiles, so that comes first.
-        for _ in range(2):
+        for again in (False, True):
             worth = tile_values(table, usage, self.components_) if len(tiles.columns) else np.zeros(0)
-            self.components_ = np.ascontiguousarray(self.components_[np.argsort(-worth, kind="stable")])
+            order = np.argsort(-worth, kind="stable")
+            if again and (order == np.arange(len(order))).all():
+                break
+            self.components_ = np.ascontiguousarray(self.components_[order])
             usage = self._usage(table)
         columns = self.components_
         self.n_components_ = len(columns)
@@ -396,6 +401,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             "adds": tile_values(table, usage, columns) if len(columns) else np.zeros(0),
             "log10_chance": chances(table, usage, columns),
         }
+        return usage
 
     # ------------------------------------------------------------------- input
 
