@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from partwise.boolean.descent import WRONG, Prices, as_floats
+from partwise.boolean.descent import WRONG, Prices, as_floats, desk_for
 from partwise.boolean.disturb import Room, disturb
 from partwise.boolean.faces import Face, State, carry, copy, is_stale, repack, settle, state_of
 from partwise.boolean.table import Table
+from partwise.compiling import leaf
 from partwise.parallel import over_rows
 
 #: Chains that search side by side, and how much worse than its record each may become, as a share of the
 #: record (of a hundred wrong entries, where the record is less), at the crest and at the end of a wave.
 SLACK = ((0.005, 0.002), (0.08, 0.0))
-#: Legs of a wave. At the crest a chain that has fallen behind goes on from the best one.
-WAVE = 8
+#: Legs of a wave, and trials of a leg at most. At the crest a chain that has fallen behind goes on from the best one.
+WAVE, LEG = 32, 256
 
 
 class Chain:
@@ -116,13 +117,13 @@ def climb(
             break
         number += 1
         # Longer legs, but not by the clock: the answer must not depend on the machine unless time ends the search.
-        trials = min(2 * trials, max(8, min(1024, patience // 8)))
+        trials = min(2 * trials, max(8, min(LEG, patience // WAVE)))
     winner = min(chains, key=lambda chain: chain.record)
     usage, held_columns = winner.best
     return usage, np.ascontiguousarray(held_columns.T), float(winner.record)
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def paid_by(cost: np.ndarray, use: np.ndarray, prices: Prices) -> float:
     """What columns pay, and what rows pay for their tiles."""
     total, uses = 0.0, 0
@@ -152,7 +153,7 @@ def climb_chain(
     """`trials` disturbances, and the best of what they lead to; returns what that pays."""
     np.random.seed(seed)  # noqa: NPY002  (compiled code has no other generator; this one is the thread's own)
     k = rows.use.shape[1]
-    before, bound = np.empty(k, np.bool_), np.empty(k)
+    before, desk = np.empty(k, np.bool_), desk_for(k)
     standing = paid_by(kept_columns.cost, kept_rows.use, prices)
     for trial in range(trials + 1):
         fresh = trial == 0 and is_stale(rows)
@@ -160,9 +161,9 @@ def climb_chain(
             disturb(rows, columns, room, prices)
         while is_stale(rows) or is_stale(columns):
             repack(rows, columns)
-            settle(rows, columns, prices, before, bound)
+            settle(rows, columns, prices, before, desk)
             repack(columns, rows)
-            settle(columns, rows, prices, before, bound)
+            settle(columns, rows, prices, before, desk)
         paid = paid_by(columns.cost, rows.use, prices)
         if paid < record - 1e-9:
             record = paid

@@ -15,11 +15,17 @@ from numba import njit
 
 from partwise.boolean.bits import ones
 from partwise.boolean.table import Side
+from partwise.compiling import leaf
 from partwise.parallel import over_rows
 
 #: Up to so many tiles the best subset is found; with more, after so many steps the best of those seen is taken.
 MOST_EXACT, MOST_STEPS = 16, 4096
+#: Rows of up to so many words are covered without branches.
+SHORT = 4
 _ZERO, _FULL = np.uint64(0), ~np.uint64(0)
+#: Two counts in one word.
+_HALF, _LOWER = np.int64(32), np.int64(0xFFFFFFFF)
+_HUGE = 1e300
 
 
 class Prices(NamedTuple):
@@ -49,13 +55,15 @@ def best_usage(
     n, k = usage.shape
     out = np.zeros(n)
     tiles, held = side.spread(packed), as_floats(prices)
+    across = np.ascontiguousarray(tiles.T)
     steps = 4 << k if k <= MOST_EXACT else MOST_STEPS
 
     def task(a: int, b: int) -> None:
-        rows = (side.bits[a:b], side.zeros[a:b], side.weight, tiles, usage[a:b], held, out[a:b])
-        local_rows(*rows)
+        sides = side.bits[a:b], side.zeros[a:b], side.weight, tiles
+        rows = usage[a:b], held, out[a:b]
+        local_rows(*sides, across, *rows)
         if exact if exact is not None else k <= MOST_EXACT:
-            exact_rows(*rows, steps)
+            exact_rows(*sides, *rows, steps)
 
     over_rows(task, n, grain=32)
     return float(out.sum())
@@ -66,7 +74,7 @@ def as_floats(prices: Prices) -> Prices:
     return Prices(*(float(price) for price in prices))
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@leaf(forceinline=True)
 def taking(
     bits: np.ndarray,
     zeros: np.ndarray,
@@ -96,7 +104,7 @@ def taking(
     return total
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@leaf(forceinline=True)
 def wrong_in_row(
     bits: np.ndarray, zeros: np.ndarray, weight: np.ndarray, i: int, cover: np.ndarray, prices: Prices
 ) -> float:
@@ -113,10 +121,21 @@ def wrong_in_row(
     return total
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@leaf(forceinline=True)
 def cover_row(tiles: np.ndarray, use: np.ndarray, i: int, once: np.ndarray, twice: np.ndarray) -> None:
     """What the tiles of row i cover, and what two or more of them cover."""
     k, width = tiles.shape
+    if width <= SHORT:
+        # Which tiles a row uses cannot be guessed: to go through all of them is quicker than to skip some.
+        for w in range(width):
+            covered, again = _ZERO, _ZERO
+            for t in range(k):
+                tile = tiles[t, w] & (_ZERO - np.uint64(use[i, t]))
+                again |= covered & tile
+                covered |= tile
+            once[i, w] = covered
+            twice[i, w] = again
+        return
     for w in range(width):
         once[i, w] = _ZERO
         twice[i, w] = _ZERO
@@ -127,73 +146,139 @@ def cover_row(tiles: np.ndarray, use: np.ndarray, i: int, once: np.ndarray, twic
                 once[i, w] |= tiles[t, w]
 
 
+class Desk(NamedTuple):
+    """Where a row's changes are worked out, tile by tile."""
+
+    #: All ones for tiles that the row does not use.
+    unused: np.ndarray
+    #: Ones that the tile alone covers, or would cover, and in the upper half of the word the zeros.
+    counts: np.ndarray
+    #: What it gains to take the tile, or to drop it.
+    gain: np.ndarray
+    #: Of a tile that is used, the zeros that it alone covers; of one that is not, what it gains to take it.
+    bound: np.ndarray
+
+
 @njit(cache=True, nogil=True)
+def desk_for(k: int) -> Desk:
+    """One for so many tiles."""
+    return Desk(np.empty(k, np.uint64), np.empty(k, np.int64), np.empty(k), np.empty(k))
+
+
+@leaf(forceinline=True)
+def count_alone(
+    bits: np.ndarray,
+    zeros: np.ndarray,
+    weight: np.ndarray,
+    i: int,
+    across: np.ndarray,
+    use: np.ndarray,
+    once: np.ndarray,
+    twice: np.ndarray,
+    desk: Desk,
+    prices: Prices,
+) -> None:
+    """What each tile alone covers of row i, or would: ones over zeros into `desk.gain`, zeros into `desk.bound`.
+
+    Tile after tile in the inner loop, for which `across` has the tiles as columns: rows are often a word or two.
+    """
+    words, k = across.shape
+    planes = weight.shape[0]
+    width = words if planes == 1 else words // planes
+    unused, counts, gain, bound = desk.unused, desk.counts, desk.gain, desk.bound
+    for t in range(k):
+        unused[t] = _ZERO if use[i, t] else _FULL
+        gain[t] = 0.0
+        bound[t] = 0.0
+    for p in range(planes):
+        for t in range(k):
+            counts[t] = 0
+        for w in range(p * width, (p + 1) * width):
+            one, zero, covered, again = bits[i, w], zeros[i, w], once[i, w], twice[i, w]
+            for t in range(k):
+                alone = across[w, t] & ~(again | (covered & unused[t]))
+                counts[t] += ones(alone & one) + (ones(alone & zero) << _HALF)
+        for t in range(k):
+            good, bad = np.int32(counts[t] & _LOWER), np.int32(counts[t] >> _HALF)
+            gain[t] += weight[p] * (prices.one * good - prices.zero * bad)
+            bound[t] += weight[p] * prices.zero * bad
+
+
+@leaf(forceinline=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+def weigh_changes(use: np.ndarray, i: int, desk: Desk, cost: float) -> tuple[float, float, float]:
+    """From those counts what each change gains, and the most that one can; the most that a tile which is dropped,
+    and one which is taken for it, can add to an exchange.
+    """
+    gain, bound = desk.gain, desk.bound
+    best, drop, take = -_HUGE, -_HUGE, -_HUGE
+    # Choices, not branches, so that several tiles are dealt with at a time.
+    for t in range(use.shape[1]):
+        used = use[i, t]
+        taken, dropped = gain[t] - cost, bound[t] + cost
+        change = -taken if used else taken
+        gain[t] = change
+        bound[t] = dropped if used else taken
+        best = change if change > best else best
+        dropped = dropped if used else -_HUGE
+        taken = -_HUGE if used else taken
+        drop = dropped if dropped > drop else drop
+        take = taken if taken > take else take
+    return best, drop, take
+
+
+@leaf()
 def improve(
     bits: np.ndarray,
     zeros: np.ndarray,
     weight: np.ndarray,
     i: int,
     tiles: np.ndarray,
+    across: np.ndarray,
     use: np.ndarray,
     once: np.ndarray,
     twice: np.ndarray,
-    bound: np.ndarray,
+    desk: Desk,
     prices: Prices,
     tie: float,
 ) -> float:
     """Take the best single change of row i until none helps; returns what it pays.
 
     `once` holds what is covered, `twice` what is covered by two tiles or more: dropping a tile uncovers what it
-    covers and `twice` does not. `bound` holds, of a tile that is used, the zeros that it alone covers, and of one
-    that is not, what it would gain: an exchange gains at most the sum of both. A small `tie`, above or below zero,
-    makes the row drop or take tiles that change nothing.
+    covers and `twice` does not. An exchange gains at most the zeros that the one tile alone covers and what the
+    other gains by itself. A small `tie`, above or below zero, makes the row drop or take tiles that change nothing.
     """
     k = tiles.shape[0]
-    planes = weight.shape[0]
-    width = bits.shape[1] if planes == 1 else bits.shape[1] // planes
+    gain, bound = desk.gain, desk.bound
     cost = prices.tile + tie
     while True:
         cover_row(tiles, use, i, once, twice)
+        count_alone(bits, zeros, weight, i, across, use, once, twice, desk, prices)
+        best, drop, take = weigh_changes(use, i, desk, cost)
+        if best > 1e-9:
+            t = 0
+            while gain[t] != best:
+                t += 1
+            use[i, t] = not use[i, t]
+            continue
         best, change, partner = 1e-9, -1, -1
-        most = -np.inf
-        for t in range(k):
-            # What the tile alone covers, if it is used, or would cover; without a branch, which would be a guess.
-            used = use[i, t]
-            unless = _ZERO if used else _FULL
-            gain, overdone = -cost, 0.0
-            for p in range(planes):
-                good, bad = 0, 0
-                for w in range(p * width, (p + 1) * width):
-                    alone = tiles[t, w] & ~(twice[i, w] | (once[i, w] & unless))
-                    good += ones(alone & bits[i, w])
-                    bad += ones(alone & zeros[i, w])
-                gain += weight[p] * (prices.one * good - prices.zero * bad)
-                overdone += weight[p] * prices.zero * bad
-            most = max(most, -np.inf if used else gain)
-            bound[t] = cost + overdone if used else gain
-            gain = -gain if used else gain
-            if gain > best:
-                best, change = gain, t
-        if change < 0:
+        if drop + take > best:
             for a in range(k):
-                if not use[i, a] or bound[a] + most <= best:
+                if not use[i, a] or bound[a] + take <= best:
                     continue
                 for b in range(k):
                     if use[i, b] or bound[a] + bound[b] <= best:
                         continue
-                    gain = bound[b] + cost - taking(bits, zeros, weight, i, tiles, a, twice, prices, b)
-                    if gain > best:
-                        best, change, partner = gain, a, b
+                    worth = bound[b] + cost - taking(bits, zeros, weight, i, tiles, a, twice, prices, b)
+                    if worth > best:
+                        best, change, partner = worth, a, b
         if change < 0:
             break
-        use[i, change] = not use[i, change]
-        if partner >= 0:
-            use[i, partner] = True
-    total = wrong_in_row(bits, zeros, weight, i, once, prices)
+        use[i, change] = False
+        use[i, partner] = True
+    uses = 0
     for t in range(k):
-        if use[i, t]:
-            total += prices.tile
-    return total
+        uses += int(use[i, t])
+    return wrong_in_row(bits, zeros, weight, i, once, prices) + prices.tile * uses
 
 
 @njit(cache=True, nogil=True)
@@ -202,6 +287,7 @@ def local_rows(
     zeros: np.ndarray,
     weight: np.ndarray,
     tiles: np.ndarray,
+    across: np.ndarray,
     usage: np.ndarray,
     prices: Prices,
     out: np.ndarray,
@@ -211,17 +297,17 @@ def local_rows(
     k = usage.shape[1]
     fresh = np.zeros((n, k), np.bool_)
     once, twice = np.empty((n, width), np.uint64), np.empty((n, width), np.uint64)
-    bound = np.empty(k)
+    desk = desk_for(k)
     for i in range(n):
-        first = improve(bits, zeros, weight, i, tiles, usage, once, twice, bound, prices, 0.0)
-        second = improve(bits, zeros, weight, i, tiles, fresh, once, twice, bound, prices, 0.0)
+        first = improve(bits, zeros, weight, i, tiles, across, usage, once, twice, desk, prices, 0.0)
+        second = improve(bits, zeros, weight, i, tiles, across, fresh, once, twice, desk, prices, 0.0)
         if second < first - 1e-9:
             for t in range(k):
                 usage[i, t] = fresh[i, t]
         out[i] = min(first, second)
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def by_reach(
     bits: np.ndarray, weight: np.ndarray, i: int, tiles: np.ndarray, order: np.ndarray, reach: np.ndarray
 ) -> int:

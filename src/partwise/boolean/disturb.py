@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from partwise.boolean.descent import Prices, taking
 from partwise.boolean.faces import Face, copy
 from partwise.boolean.table import Table
+from partwise.compiling import leaf
 
 #: A tile that takes another's place is the best of up to so many, each grown by so many rounds at most.
 SEEDS, ROUNDS = 8, 4
@@ -43,7 +43,7 @@ class Room(NamedTuple):
         return cls(row_cover, column_cover, tiles[0], tiles[1], tiles[2], tiles[3], np.zeros(rank, bool))
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def clear(packed: np.ndarray) -> None:
     """Nothing is set any more."""
     for i in range(packed.shape[0]):
@@ -51,7 +51,7 @@ def clear(packed: np.ndarray) -> None:
             packed[i, w] = _ZERO
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def disturb(rows: Face, columns: Face, room: Room, prices: Prices) -> None:
     """Change one tile, or a few, at random.
 
@@ -69,7 +69,7 @@ def disturb(rows: Face, columns: Face, room: Room, prices: Prices) -> None:
         replace(rows, columns, t, room, prices, kind > 4)
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def flip(rows: Face, columns: Face, t: int) -> None:
     """A few columns join or leave tile t."""
     rows.stale[t] = True
@@ -79,7 +79,7 @@ def flip(rows: Face, columns: Face, t: int) -> None:
         columns.dirty[j] = True
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def blend(rows: Face, columns: Face, t: int, r: int, both: bool) -> None:
     """Tile t takes the columns that it shares with another, or those that either has."""
     rows.stale[t] = True
@@ -90,7 +90,7 @@ def blend(rows: Face, columns: Face, t: int, r: int, both: bool) -> None:
         columns.use[j, t] = on
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def split(rows: Face, columns: Face, t: int, r: int) -> None:
     """Tile t becomes a variant of another."""
     for i in range(rows.use.shape[0]):
@@ -103,7 +103,7 @@ def split(rows: Face, columns: Face, t: int, r: int) -> None:
     flip(rows, columns, t)
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def replace(rows: Face, columns: Face, t: int, room: Room, prices: Prices, regrow: bool) -> None:
     """Tile t gives way: with `regrow`, often with a few others, to tiles grown one after the other from what is left
     uncovered; without, to the columns of a row or of two, for rows to take or leave.
@@ -140,7 +140,7 @@ def replace(rows: Face, columns: Face, t: int, room: Room, prices: Prices, regro
         put(rows, r, room.best_row, room.best_column, room.row_cover)
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def known(row: np.ndarray, tiles: np.ndarray, among: np.ndarray) -> bool:
     """Has the row the columns of one of these tiles?"""
     for t in range(tiles.shape[0]):
@@ -152,7 +152,7 @@ def known(row: np.ndarray, tiles: np.ndarray, among: np.ndarray) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def cover_without(face: Face, gone: np.ndarray, out: np.ndarray) -> None:
     """What each row has covered by other tiles than those."""
     for i in range(face.use.shape[0]):
@@ -168,7 +168,7 @@ def cover_without(face: Face, gone: np.ndarray, out: np.ndarray) -> None:
                         out[i, w] |= face.tiles[t, w]
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def put(face: Face, t: int, tile: np.ndarray, packed: np.ndarray, cover: np.ndarray) -> None:
     """Let the marked rows use tile t, which covers that, and no others."""
     for i in range(face.use.shape[0]):
@@ -180,7 +180,7 @@ def put(face: Face, t: int, tile: np.ndarray, packed: np.ndarray, cover: np.ndar
                 cover[i, w] |= tile[0, w]
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def grow(rows: Face, columns: Face, room: Room, prices: Prices) -> float:
     """A tile grown from a random seed beside what is covered: its columns into `room.row`, its rows into
     `room.column`; returns what it gains.
@@ -200,7 +200,7 @@ def grow(rows: Face, columns: Face, room: Room, prices: Prices) -> float:
     return worth
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def sow(face: Face, cover: np.ndarray, out: np.ndarray) -> None:
     """What a random row has uncovered, or what two rows have; into all planes."""
     n, width = face.use.shape[0], face.bits.shape[1]
@@ -223,7 +223,7 @@ def sow(face: Face, cover: np.ndarray, out: np.ndarray) -> None:
             break
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def join(face: Face, cover: np.ndarray, tile: np.ndarray, out: np.ndarray, prices: Prices) -> float:
     """The rows that gain by a tile beside what is covered, packed into all planes; returns what they gain."""
     bits, zeros, weight = face.bits, face.zeros, face.weight

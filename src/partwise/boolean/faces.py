@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from partwise.boolean.descent import Prices, improve, taking
+from partwise.boolean.descent import Desk, Prices, improve, taking
 from partwise.boolean.table import Side
+from partwise.compiling import leaf
 
 #: What a row is given for using a tile that changes nothing. Tiles then overlap where they can, and tiles that
 #: overlap can change places: with the opposite sign, or none, searches end sooner and higher.
@@ -26,9 +27,10 @@ class Face(NamedTuple):
     bits: np.ndarray
     zeros: np.ndarray
     weight: np.ndarray
-    #: Which tiles each row uses (n × k), and the packed tiles (k × words): the other face's use.
+    #: Which tiles each row uses (n × k), and the packed tiles: the other face's use, k × words and words × k.
     use: np.ndarray
     tiles: np.ndarray
+    across: np.ndarray
     #: What each row has covered, once or more and twice or more, and what it pays.
     once: np.ndarray
     twice: np.ndarray
@@ -54,6 +56,7 @@ class Face(NamedTuple):
             weight=side.weight,
             use=use,
             tiles=words(k),
+            across=np.zeros((width, k), np.uint64),
             once=words(n),
             twice=words(n),
             cost=np.zeros(n),
@@ -68,6 +71,7 @@ class State(NamedTuple):
 
     use: np.ndarray
     tiles: np.ndarray
+    across: np.ndarray
     once: np.ndarray
     twice: np.ndarray
     cost: np.ndarray
@@ -75,12 +79,10 @@ class State(NamedTuple):
     @classmethod
     def like(cls, face: Face) -> State:
         """Room for one."""
-        return cls(
-            *(np.zeros_like(part) for part in (face.use, face.tiles, face.once, face.twice, face.cost))
-        )
+        return cls(*(np.zeros_like(getattr(face, part)) for part in cls._fields))
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def copy(source: np.ndarray, target: np.ndarray) -> None:
     """Matrices, entry by entry."""
     for i in range(source.shape[0]):
@@ -88,7 +90,7 @@ def copy(source: np.ndarray, target: np.ndarray) -> None:
             target[i, w] = source[i, w]
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def is_stale(face: Face) -> bool:
     """Has any tile changed?"""
     found = False
@@ -97,7 +99,7 @@ def is_stale(face: Face) -> bool:
     return found
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def repack(face: Face, other: Face) -> None:
     """The stale tiles of a face, from the other's use; as often as there are planes."""
     n, width = other.use.shape[0], (other.use.shape[0] + 63) // 64
@@ -108,13 +110,13 @@ def repack(face: Face, other: Face) -> None:
             word = _ZERO
             for b in range(min(64, n - 64 * w)):
                 word |= np.uint64(other.use[64 * w + b, t]) << np.uint64(b)
-            face.tiles[t, w] = word
-        for w in range(width, face.tiles.shape[1]):
-            face.tiles[t, w] = face.tiles[t, w - width]
+            for plane in range(w, face.tiles.shape[1], width):
+                face.tiles[t, plane] = word
+                face.across[plane, t] = word
 
 
 @njit(cache=True, nogil=True)
-def settle(face: Face, other: Face, prices: Prices, before: np.ndarray, bound: np.ndarray) -> None:
+def settle(face: Face, other: Face, prices: Prices, before: np.ndarray, desk: Desk) -> None:
     """Improve every row of a face from what it has, where only its stale tiles have changed since.
 
     A row that uses none of those had nothing to gain from the others and still has not: only steps that take a
@@ -122,14 +124,15 @@ def settle(face: Face, other: Face, prices: Prices, before: np.ndarray, bound: n
     left become stale for the other face.
     """
     # Names for the parts: a call for every row passes what it needs, not the whole face.
-    bits, zeros, weight, tiles, use = face.bits, face.zeros, face.weight, face.tiles, face.use
+    bits, zeros, weight, use = face.bits, face.zeros, face.weight, face.use
+    tiles, across = face.tiles, face.across
     once, twice, cost, dirty, moved = face.once, face.twice, face.cost, face.dirty, face.moved
     n, k = use.shape
     changed = np.flatnonzero(face.stale)
     for i in range(n):
         look = dirty[i]
-        for b in changed:
-            look = look or use[i, b]
+        for c in range(changed.shape[0]):
+            look = look or use[i, changed[c]]
         if not look and not gains_by(
             bits, zeros, weight, i, tiles, use, once, twice, cost[i], changed, prices
         ):
@@ -138,7 +141,7 @@ def settle(face: Face, other: Face, prices: Prices, before: np.ndarray, bound: n
         moved[i] = True
         for t in range(k):
             before[t] = use[i, t]
-        cost[i] = improve(bits, zeros, weight, i, tiles, use, once, twice, bound, prices, -TIE)
+        cost[i] = improve(bits, zeros, weight, i, tiles, across, use, once, twice, desk, prices, -TIE)
         for t in range(k):
             if use[i, t] != before[t]:
                 other.stale[t] = True
@@ -146,7 +149,7 @@ def settle(face: Face, other: Face, prices: Prices, before: np.ndarray, bound: n
         face.stale[t] = False
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@leaf(forceinline=True)
 def gains_by(
     bits: np.ndarray,
     zeros: np.ndarray,
@@ -161,7 +164,8 @@ def gains_by(
     prices: Prices,
 ) -> bool:
     """Would row i gain by one of the changed tiles, none of which it uses, alone or for one that it uses?"""
-    for b in changed:
+    for c in range(changed.shape[0]):
+        b = changed[c]
         gain = taking(bits, zeros, weight, i, tiles, b, once, prices, -1)
         if gain - prices.tile > 1e-9:
             return True
@@ -177,10 +181,10 @@ def gains_by(
 @njit(cache=True, nogil=True)
 def state_of(face: Face) -> State:
     """Where a face stands."""
-    return State(face.use, face.tiles, face.once, face.twice, face.cost)
+    return State(face.use, face.tiles, face.across, face.once, face.twice, face.cost)
 
 
-@njit(cache=True, nogil=True)
+@leaf()
 def carry(source: State, target: State, moved: np.ndarray) -> None:
     """Make a state equal to another, from which only `moved` rows differ; then none do."""
     for i in range(moved.shape[0]):
@@ -193,3 +197,4 @@ def carry(source: State, target: State, moved: np.ndarray) -> None:
                 target.once[i, w] = source.once[i, w]
                 target.twice[i, w] = source.twice[i, w]
     copy(source.tiles, target.tiles)
+    copy(source.across, target.across)

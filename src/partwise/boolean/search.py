@@ -24,6 +24,8 @@ THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 
 #: Patience of the short climb of small tables.
 QUICK = 128
+#: Short climbs before the long one, and the share of time and patience of each.
+CLIMBS, SHORT = 4, 0.16
 
 
 @dataclass
@@ -146,10 +148,51 @@ def search(
     assert best is not None
     left = seconds - (perf_counter() - begin)
     if patience > 0 and left > 0 and not finished(table, best):
-        climbed = Tiles(*climb(table, best.usage, best.columns, rng, left, patience, tell=tell))
-        climbed = alternate(table, climbed, exact=True)
-        best = climbed if climbed.error < best.error else best
+        best = climbs(table, best, rng, left, patience, tell)
     return best
+
+
+def climbs(
+    table: Table,
+    start: Tiles,
+    rng: np.random.Generator,
+    seconds: float,
+    patience: int,
+    tell: Callable[[float], None] | None = None,
+) -> Tiles:
+    """Some short climbs, each from the start, and a long one from the best of them.
+
+    Which of the deep optima a climb ends in is decided early, and by chance: where every second short climb finds
+    the best of them, one long climb in six misses it.
+    """
+    begin, best = perf_counter(), start
+    for number in range(1, CLIMBS + 2):
+        last = number > CLIMBS
+        source, share = (best, 1.0 - CLIMBS * SHORT) if last else (start, SHORT)
+        # Climbs that ended early leave their time to the long one.
+        left = seconds * (1.0 if last else number * SHORT) - (perf_counter() - begin)
+        if left <= 0:
+            continue
+        climbed = climb(
+            table,
+            source.usage,
+            source.columns,
+            rng,
+            left,
+            max(1, int(share * patience)),
+            tell=None if tell is None else no_worse(tell, best.error),
+        )
+        if climbed[2] < best.error:
+            best = Tiles(*climbed)
+        if best.error == 0:
+            return best
+    settled = alternate(table, best.copy(), exact=True)
+    return settled if settled.error < best.error else best
+
+
+def no_worse(tell: Callable[[float], None], least: float) -> Callable[[float], None]:
+    """Tell of the best so far, which another climb may have found."""
+    return lambda error: tell(min(error, least))
 
 
 def several_starts(
