@@ -13,18 +13,25 @@ from numba.core.options import DefaultOptions
 
 #: Seconds of compiling after which something is said.
 PATIENCE = 2.0
-#: Numba's own option against reference counts, which it uses for its strings; without it all works, but slower.
-_UNCOUNTED = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+#: Nothing but the code: no way in from Python, no check for a division by zero, and, by an option that Numba keeps
+#: for its own strings, no reference counts; without that one all works, but slower.
+_BARE: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "error_model": "numpy",
+    **({"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}),
+}
 
 
 def leaf(**options: Any) -> Any:
-    """Compile a small function that compiled code calls very often, and that neither makes nor returns arrays.
+    """Compile a small function that only compiled code calls, very often, and that neither makes nor returns arrays.
 
     A call counts a reference to every array that it is given, atomically, up and down: some 5 ns each, several
     times what the work on a word or two takes.
     """
-    compiled: Any = njit
-    return compiled(cache=True, nogil=True, **_UNCOUNTED, **options)
+    return njit(**_BARE, **options)
 
 
 class Teller(event.Listener):

@@ -251,6 +251,21 @@ def test_bars_and_digits17_experiments(tmp_path, monkeypatch, capsys):
     assert call("reproduce", "bars", "--inference", "some", "-o", tmp_path) == 2
 
 
+def test_tiling_experiments(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("PARTWISE_DATA", raising=False)
+    monkeypatch.setattr("partwise.reproduce.tiling.RANKS", (10,))
+    assert call("reproduce", "tiling", "--seeds", 1, "--levels", 1, "-o", tmp_path) == 0
+    assert "none wrong in 1 of 1" in capsys.readouterr().out
+    assert (tmp_path / "tiling.png").stat().st_size > 10_000
+    planted = json.loads((tmp_path / "tiling.json").read_text())
+    assert planted["auto_rank"][0]["found"] == [30]
+    monkeypatch.setattr("partwise.models.boolean.EFFORT", 1.0)
+    assert call("reproduce", "tiling-scale", "--rows", 1000, "--rank", 4, "-o", tmp_path) == 0
+    large = json.loads((tmp_path / "tiling-scale.json").read_text())
+    assert (large["found"], large["wrong"]) == (4, 0)
+    assert 0.008 < large["density"] < 0.012
+
+
 def test_tiles_from_the_command_line(tmp_path, capsys):
     planted = make_boolean(80, 60, 3, random_state=0)
     path, out = tmp_path / "votes.csv", tmp_path / "out"

@@ -25,6 +25,7 @@ from partwise.boolean.table import Table
 from partwise.boolean.threshold import FINE, cut, cut_at
 from partwise.datasets import make_boolean
 from partwise.parallel import thread_limit
+from partwise.reproduce.tiling import is_decidable
 
 widths = st.sampled_from([1, 7, 63, 64, 65, 128, 130])
 seeds = st.integers(0, 10**6)
@@ -280,3 +281,9 @@ def test_thresholds_are_the_best_of_their_grid():
     tiles, (lowest, highest) = cut(table, W, Ht)
     assert tiles.error == min(errors.values()) == errors[lowest[0]] == errors[highest[0]]
     assert cut(table, W, Ht, each=True)[0].error <= min(errors[round(0.05 * i, 2)] for i in range(1, 20))
+
+
+def test_only_noise_that_drowns_a_bit_is_undecidable():
+    for noise, decidable in (((0.05, 0.15), True), ((0.3, 0.45), False)):
+        table = make_boolean(noise_add=noise[0], noise_drop=noise[1], random_state=3)
+        assert is_decidable(table, *noise) == decidable

@@ -135,7 +135,7 @@ def paid_by(cost: np.ndarray, use: np.ndarray, prices: Prices) -> float:
     return total + prices.tile * uses
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def climb_chain(
     rows: Face,
     columns: Face,
@@ -154,26 +154,26 @@ def climb_chain(
     np.random.seed(seed)  # noqa: NPY002  (compiled code has no other generator; this one is the thread's own)
     k = rows.use.shape[1]
     before, desk = np.empty(k, np.bool_), desk_for(k)
+    # One loop over both sides: whatever is called here is compiled into this function once for each call.
+    faces, kept, best = (rows, columns), (kept_rows, kept_columns), (best_rows, best_columns)
     standing = paid_by(kept_columns.cost, kept_rows.use, prices)
     for trial in range(trials + 1):
         fresh = trial == 0 and is_stale(rows)
         if trial > 0:
             disturb(rows, columns, room, prices)
         while is_stale(rows) or is_stale(columns):
-            repack(rows, columns)
-            settle(rows, columns, prices, before, desk)
-            repack(columns, rows)
-            settle(columns, rows, prices, before, desk)
+            for side in range(2):
+                repack(faces[side], faces[1 - side])
+                settle(faces[side], faces[1 - side], prices, before, desk)
         paid = paid_by(columns.cost, rows.use, prices)
-        if paid < record - 1e-9:
-            record = paid
-            copy(rows.use, best_rows)
-            copy(columns.use, best_columns)
-        if fresh or paid <= max(standing, record + slack * max(record, 100.0 * prices.one)) + 1e-9:
-            standing = paid
-            carry(state_of(rows), kept_rows, rows.moved)
-            carry(state_of(columns), kept_columns, columns.moved)
-        else:
-            carry(kept_rows, state_of(rows), rows.moved)
-            carry(kept_columns, state_of(columns), columns.moved)
+        better = paid < record - 1e-9
+        record = paid if better else record
+        stays = fresh or paid <= max(standing, record + slack * max(record, 100.0 * prices.one)) + 1e-9
+        standing = paid if stays else standing
+        for side in range(2):
+            face = faces[side]
+            if better:
+                copy(face.use, best[side])
+            now = state_of(face)
+            carry(now if stays else kept[side], kept[side] if stays else now, face.moved)
     return record

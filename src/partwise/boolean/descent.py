@@ -159,7 +159,7 @@ class Desk(NamedTuple):
     bound: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def desk_for(k: int) -> Desk:
     """One for so many tiles."""
     return Desk(np.empty(k, np.uint64), np.empty(k, np.int64), np.empty(k), np.empty(k))
@@ -281,7 +281,7 @@ def improve(
     return wrong_in_row(bits, zeros, weight, i, once, prices) + prices.tile * uses
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def local_rows(
     bits: np.ndarray,
     zeros: np.ndarray,
@@ -328,7 +328,7 @@ def by_reach(
     return useful
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def exact_rows(
     bits: np.ndarray,
     zeros: np.ndarray,

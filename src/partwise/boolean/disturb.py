@@ -185,18 +185,20 @@ def grow(rows: Face, columns: Face, room: Room, prices: Prices) -> float:
     """A tile grown from a random seed beside what is covered: its columns into `room.row`, its rows into
     `room.column`; returns what it gains.
     """
-    if np.random.randint(2) == 0:  # noqa: NPY002
-        sow(rows, room.row_cover, room.row)
-    else:
-        sow(columns, room.column_cover, room.column)
-        join(columns, room.column_cover, room.column, room.row, prices)
-    worth = -np.inf
-    for _ in range(ROUNDS):
-        join(rows, room.row_cover, room.row, room.column, prices)
-        then = join(columns, room.column_cover, room.column, room.row, prices)
-        if then <= worth:
-            break
-        worth = then
+    # One loop over both sides: whatever is called here is compiled into this function once for each call.
+    faces, covers, tiles = (rows, columns), (room.row_cover, room.column_cover), (room.row, room.column)
+    side = 0 if np.random.randint(2) == 0 else 1  # noqa: NPY002
+    sow(faces[side], covers[side], tiles[side])
+    worth, started = -np.inf, side == 0
+    for _ in range(2 * ROUNDS + side):
+        then = join(faces[side], covers[side], tiles[side], tiles[1 - side], prices)
+        # After both sides had their say.
+        if side == 1 and started:
+            if then <= worth:
+                break
+            worth = then
+        started = True
+        side = 1 - side
     return worth
 
 

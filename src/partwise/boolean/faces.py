@@ -115,7 +115,7 @@ def repack(face: Face, other: Face) -> None:
                 face.across[plane, t] = word
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def settle(face: Face, other: Face, prices: Prices, before: np.ndarray, desk: Desk) -> None:
     """Improve every row of a face from what it has, where only its stale tiles have changed since.
 
@@ -178,7 +178,7 @@ def gains_by(
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def state_of(face: Face) -> State:
     """Where a face stands."""
     return State(face.use, face.tiles, face.across, face.once, face.twice, face.cost)

@@ -155,6 +155,24 @@ def tiling(
     emit(summary, as_json, summary["lines"])
 
 
+@app.command("tiling-scale")
+def tiling_scale(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
+        "partwise-tiling-scale-results"
+    ),
+    rows: Annotated[int, typer.Option(min=1000, help="Rows of the table.")] = 100_000,
+    columns: Annotated[int, typer.Option(min=100, help="Columns of the table.")] = 1000,
+    rank: Annotated[int, typer.Option(min=1, help="Planted tiles.")] = 20,
+    auto: Annotated[bool, typer.Option("--auto", help="Their number is to be found, too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+) -> None:
+    """Boolean tiles in a large sparse table: time, memory, and entries wrong against the noise-free table."""
+    from partwise.reproduce.tiling_scale import reproduce_tiling_scale
+
+    summary = reproduce_tiling_scale(make_folder(output), rows, columns, rank, auto)
+    emit(summary, as_json, summary["lines"])
+
+
 @app.command("digits")
 def digits(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(

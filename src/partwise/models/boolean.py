@@ -9,10 +9,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partwise.boolean.bits import pack, product, unpack
 from partwise.boolean.descent import FEWEST, Prices, best_usage
@@ -31,8 +30,9 @@ from partwise.compiling import tell_when_compiling
 from partwise.core import Countdown
 from partwise.io.registry import register_model
 from partwise.models.base import as_generator
-from partwise.models.inputs import entry_weights, place_of, row_weight
+from partwise.models.inputs import row_weight
 from partwise.models.parameters import choice, real, whole
+from partwise.models.yes_no import yes_no
 
 tell_when_compiling()
 
@@ -422,47 +422,9 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _table(
         self, X: Any, weights: Any = None, sample_weight: Any = None, *, reset: bool
     ) -> tuple[Table, Any]:
-        """The packed table, and the numbers as float32 that the relaxed starts read.
-
-        There, what was not observed stands at its column's mean, and what weighs little stands near it: the first
-        step of EM for weighted least squares.
-        """
+        """The packed table, and the numbers that the relaxed starts read."""
         array = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
-        if array.dtype == object:
-            array = check_array(array, dtype=np.float64, ensure_all_finite=False)
-        missing = self._missing(array)
-        weights = None if weights is None else entry_weights(weights, array.shape)
-        by_row = row_weight(sample_weight, array.shape[0])
-        if sp.issparse(array):
-            bits = array.astype(np.float32)
-            unseen = None
-            if missing.any():
-                unseen = sp.csr_array((missing.astype(np.float32), array.indices, array.indptr), array.shape)
-                bits.data[missing] = 0.0
-            return Table.of(bits, unseen, weights, by_row), bits
-        ones = (array == 1) & ~missing
-        table = Table.of(ones, missing if missing.any() else None, weights, by_row)
-        share = shares(~missing, weights, by_row)
-        numbers = ones.astype(np.float32)
-        if share is not None:
-            means = (numbers * share).sum(axis=0) / np.maximum(share.sum(axis=0), 1e-12)
-            numbers = means + share * (numbers - means)
-        return table, numbers.astype(np.float32, copy=False)
-
-    def _missing(self, array: Any) -> np.ndarray:
-        """Which (stored) values are NaN; all others must be 0 or 1."""
-        values = array.data if sp.issparse(array) else array
-        missing = _isnan(values)
-        if missing.any() and self.missing_values is None:
-            raise ValueError(f"Input X contains NaN: {place_of(array, np.isnan)}.")
-        odd = (values != 0) & (values != 1) & ~missing
-        if odd.any():
-            raise ValueError(
-                f"BooleanMF takes 0 and 1 (or bool), NaN for missing; "
-                f"{place_of(array, lambda v: (v != 0) & (v != 1) & ~_isnan(v))}. Binarize the data first, "
-                "for instance with X > threshold."
-            )
-        return missing
+        return yes_no(array, weights, sample_weight, allow_missing=self.missing_values is not None)
 
     @property
     def _n_features_out(self) -> int:
@@ -496,19 +458,3 @@ def told(
     finally:
         if bar is not None:
             bar.close()
-
-
-def _isnan(values: np.ndarray) -> np.ndarray:
-    return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
-
-
-def shares(observed: np.ndarray, weights: Any, by_row: np.ndarray | None) -> np.ndarray | None:
-    """Weights as shares of the largest; None if all are the same."""
-    if weights is None and by_row is None:
-        return None if observed.all() else observed.astype(np.float32)
-    out = observed.astype(np.float32)
-    if weights is not None:
-        out *= np.asarray(weights.toarray() if sp.issparse(weights) else weights, dtype=np.float32)
-    if by_row is not None:
-        out *= np.asarray(by_row, dtype=np.float32)[:, None]
-    return np.asarray(out / max(float(out.max(initial=0.0)), 1e-30))
