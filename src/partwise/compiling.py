@@ -49,8 +49,9 @@ class Teller(event.Listener):
         if not _ours(what):
             return
         self._depth += 1
-        if self._depth == 1 and not self.said:
+        if self._depth == 1:
             self._begin = perf_counter()
+        if self._depth == 1 and not self.said:
             self._timer = threading.Timer(max(0.0, PATIENCE - self.spent), self.say)
             self._timer.daemon = True
             self._timer.start()
@@ -60,10 +61,11 @@ class Teller(event.Listener):
         if not _ours(what):
             return
         self._depth -= 1
-        if self._depth == 0 and self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self._depth == 0:
             self.spent += perf_counter() - self._begin
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
 
     def say(self) -> None:
         """One line, once for each process."""
@@ -91,3 +93,8 @@ def tell_when_compiling() -> None:
         if _teller is None:
             _teller = Teller()
             event.register("numba:compile", _teller)
+
+
+def clock() -> float:
+    """Seconds, less those spent on compiling: for whoever has a limit to keep, also the first time."""
+    return perf_counter() - (0.0 if _teller is None else _teller.spent)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from partwise.boolean.grow import grow_tile, tile_values
 from partwise.boolean.noise import like_flips, likely_prices
 from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.table import Table
+from partwise.compiling import clock
 
 #: Thresholds that relaxed factors are cut at, as the thesis has them (algorithm 4.1), but for 0 and 1.
 THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 20))
@@ -133,20 +133,17 @@ def search(
 
     Once the wrong entries look like independent flips there is nothing left to find, and the search ends.
     """
-    begin = perf_counter()
+    begin = clock()
     best: Tiles | None = None
     for found in [start] if start is not None else several_starts(table, X, rank, rng, starts, sparsity):
-        if best is None:
-            # The first start may have had to wait for the compiler; the clock begins after it.
-            best, begin = found, perf_counter()
-        elif found.error < best.error:
+        if best is None or found.error < best.error:
             best = found
         if tell is not None:
             tell(best.error)
-        if finished(table, best) or perf_counter() - begin > 0.5 * seconds:
+        if finished(table, best) or clock() - begin > 0.5 * seconds:
             break
     assert best is not None
-    left = seconds - (perf_counter() - begin)
+    left = seconds - (clock() - begin)
     if patience > 0 and left > 0 and not finished(table, best):
         best = climbs(table, best, rng, left, patience, tell)
     return best
@@ -165,12 +162,12 @@ def climbs(
     Which of the deep optima a climb ends in is decided early, and by chance: where every second short climb finds
     the best of them, one long climb in six misses it.
     """
-    begin, best = perf_counter(), start
+    begin, best = clock(), start
     for number in range(1, CLIMBS + 2):
         last = number > CLIMBS
         source, share = (best, 1.0 - CLIMBS * SHORT) if last else (start, SHORT)
         # Climbs that ended early leave their time to the long one.
-        left = seconds * (1.0 if last else number * SHORT) - (perf_counter() - begin)
+        left = seconds * (1.0 if last else number * SHORT) - (clock() - begin)
         if left <= 0:
             continue
         climbed = climb(
