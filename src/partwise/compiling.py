@@ -1,4 +1,4 @@
-"""How kernels are compiled, and a word to whoever waits: it is done the first time they run, and kept on disk."""
+"""A word to whoever waits: kernels are compiled for this machine the first time they run, then kept on disk."""
 
 from __future__ import annotations
 
@@ -7,31 +7,10 @@ import threading
 from time import perf_counter
 from typing import Any
 
-from numba import njit
 from numba.core import event
-from numba.core.options import DefaultOptions
 
 #: Seconds of compiling after which something is said.
 PATIENCE = 2.0
-#: Nothing but the code: no way in from Python, no check for a division by zero, and, by an option that Numba keeps
-#: for its own strings, no reference counts; without that one all works, but slower.
-_BARE: dict[str, Any] = {
-    "cache": True,
-    "nogil": True,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-    "error_model": "numpy",
-    **({"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}),
-}
-
-
-def leaf(**options: Any) -> Any:
-    """Compile a small function that only compiled code calls, very often, and that neither makes nor returns arrays.
-
-    A call counts a reference to every array that it is given, atomically, up and down: some 5 ns each, several
-    times what the work on a word or two takes.
-    """
-    return njit(**_BARE, **options)
 
 
 class Teller(event.Listener):

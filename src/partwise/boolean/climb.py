@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from partwise.boolean.descent import WRONG, Prices, as_floats, desk_for
 from partwise.boolean.disturb import Room, disturb
 from partwise.boolean.faces import Face, State, carry, copy, is_stale, repack, settle, state_of
 from partwise.boolean.table import Table
-from partwise.compiling import clock, leaf
+from partwise.compiling import clock
+from partwise.jit import leaf, njit
 from partwise.parallel import over_rows
 
 #: Chains that search side by side, and how much worse than its record each may become, as a share of the

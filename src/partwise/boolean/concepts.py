@@ -8,10 +8,10 @@ covers most). Where many tiles are wanted it is a far better start than relaxed 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from partwise.boolean.bits import ones, pack
 from partwise.boolean.table import Table
+from partwise.jit import njit
 
 #: Columns times columns times words of a column: more work than this for a tile is not worth a start.
 MOST_WORK = 2e8

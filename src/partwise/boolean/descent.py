@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from partwise.boolean.bits import ones
 from partwise.boolean.table import Side
-from partwise.compiling import leaf
+from partwise.jit import leaf, njit
 from partwise.parallel import over_rows
 
 #: Up to so many tiles the best subset is found; with more, after so many steps the best of those seen is taken.

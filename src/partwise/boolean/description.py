@@ -9,11 +9,11 @@ No tiles at all is a valid description, so a table of noise gets none.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.special import gammaln
 
 from partwise.boolean.bits import ones, pack
 from partwise.boolean.table import Table
+from partwise.jit import njit
 from partwise.parallel import over_rows
 
 _LN2 = float(np.log(2.0))

@@ -13,7 +13,7 @@ import numpy as np
 from partwise.boolean.descent import Prices, taking
 from partwise.boolean.faces import Face, copy
 from partwise.boolean.table import Table
-from partwise.compiling import leaf
+from partwise.jit import leaf
 
 #: A tile that takes another's place is the best of up to so many, each grown by so many rounds at most.
 SEEDS, ROUNDS = 8, 4

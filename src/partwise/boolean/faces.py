@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from partwise.boolean.descent import Desk, Prices, improve, taking
 from partwise.boolean.table import Side
-from partwise.compiling import leaf
+from partwise.jit import leaf, njit
 
 #: What a row is given for using a tile that changes nothing. Tiles then overlap where they can, and tiles that
 #: overlap can change places: with the opposite sign, or none, searches end sooner and higher.

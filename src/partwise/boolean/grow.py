@@ -7,11 +7,11 @@ gain by these rows join; and so on until nothing moves. All on packed bits.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from partwise.boolean.bits import ones, pack, product, unpack
 from partwise.boolean.descent import WRONG, Prices, as_floats, cover_row, taking
 from partwise.boolean.table import Side, Table
+from partwise.jit import njit
 from partwise.parallel import over_rows
 
 

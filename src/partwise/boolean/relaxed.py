@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from partwise.jit import njit
 from partwise.parallel import over_rows
 
 

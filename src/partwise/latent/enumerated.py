@@ -8,8 +8,8 @@ log-sum-exp (3.2.1).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from partwise.jit import njit
 from partwise.latent.counts import Counts
 from partwise.latent.statistics import Statistics, log_prior
 from partwise.parallel import matmul, over_rows

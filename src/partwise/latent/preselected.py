@@ -8,8 +8,8 @@ all combinations of at most γ candidates. Only pixels with a count are visited:
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from partwise.jit import njit
 from partwise.latent.counts import Counts
 from partwise.latent.states import walk
 from partwise.latent.statistics import Statistics

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import log
 
-from numba import njit
+from partwise.jit import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

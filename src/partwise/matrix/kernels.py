@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from partwise.jit import njit
 from partwise.losses.scalar import divergence
 
 # Sums may be reassociated (that is what lets them use vector instructions); infinities and NaN stay honest.

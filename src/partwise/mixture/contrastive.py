@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from partwise.jit import njit
 from partwise.mixture.components import CHUNK, Components
 from partwise.parallel import over_rows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import exp, sqrt
 
-from numba import njit
+from partwise.jit import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

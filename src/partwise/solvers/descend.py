@@ -19,8 +19,8 @@ from __future__ import annotations
 from math import log
 
 import numpy as np
-from numba import njit
 
+from partwise.jit import njit
 from partwise.priors.scalar import quadratic_minimiser
 
 # Sums may be reassociated, which is what lets them use vector instructions.

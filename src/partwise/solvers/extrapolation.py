@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from partwise.core import Info, Problem, State
+from partwise.jit import njit
 from partwise.parallel import over_rows
 from partwise.priors import Terms
 

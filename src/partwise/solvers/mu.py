@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 
 from partwise.core import Info, ObjectiveEveryTen, Problem, RelativeProgress, State, Stopping, run
+from partwise.jit import njit
 from partwise.matrix import InMemory
 from partwise.parallel import over_rows
 from partwise.priors import Terms

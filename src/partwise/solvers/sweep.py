@@ -7,8 +7,8 @@ every operation runs over the block: no sums across a vector register, each entr
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from partwise.jit import njit
 from partwise.parallel import over_rows
 from partwise.priors import Terms
 from partwise.priors.scalar import quadratic_minimiser
