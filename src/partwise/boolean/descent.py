@@ -64,7 +64,8 @@ def best_usage(
         if exact if exact is not None else k <= MOST_EXACT:
             exact_rows(*sides, *rows, steps)
 
-    over_rows(task, n, grain=32)
+    # To hand rows to another thread takes as long as to deal with so many tiles of a word.
+    over_rows(task, n, grain=max(32, 32768 // max(1, tiles.size)))
     return float(out.sum())
 
 
