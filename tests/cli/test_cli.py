@@ -251,6 +251,31 @@ def test_bars_and_digits17_experiments(tmp_path, monkeypatch, capsys):
     assert call("reproduce", "bars", "--inference", "some", "-o", tmp_path) == 2
 
 
+def test_ctrl_c_leaves_the_best_tiles_on_disk(tmp_path, monkeypatch, capsys):
+    from partwise.boolean import climb
+
+    # Not noise, so that the search has something to do: everything at random.
+    np.save(tmp_path / "coins.npy", np.random.default_rng(0).random((60, 30)) < 0.4)
+    pressed = []
+
+    def press(self, *arguments):
+        pressed.append(True)
+        if len(pressed) == 40:
+            raise KeyboardInterrupt
+        return leg(self, *arguments)
+
+    leg = climb.Chain.leg
+    monkeypatch.setattr(climb.Chain, "leg", press)
+    out = tmp_path / "o"
+    assert call("tiles", tmp_path / "coins.npy", "-k", 5, "-o", out, "--trust", 3, "-q") == 130
+    assert "the tiles found so far are kept" in capsys.readouterr().err
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["interrupted"]
+    assert summary["n_components"] == 5
+    assert len(pressed) == 40
+    assert partwise.load(out / "model.partwise").components_.shape == (5, 30)
+
+
 def test_tiling_experiments(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("PARTWISE_DATA", raising=False)
     monkeypatch.setattr("partwise.reproduce.tiling.RANKS", (10,))

@@ -27,6 +27,14 @@ SLACK = ((0.005, 0.002), (0.08, 0.0))
 WAVE, LEG = 8, 256
 
 
+class Stopped(KeyboardInterrupt):
+    """Somebody had seen enough. What was found until then is not lost: usage, columns, what they pay."""
+
+    def __init__(self, usage: np.ndarray, columns: np.ndarray, error: float) -> None:
+        super().__init__()
+        self.found = usage, columns, error
+
+
 class Chain:
     """One search: where it stands, the best it has seen, and how much worse than that it may wander."""
 
@@ -83,7 +91,7 @@ def climb(
 
     A trial is accepted if it is no more than a little worse than the chain's record (record-to-record travel, Dueck):
     a chain that accepts no loss settles where it began. How much worse goes in waves, for no one level suits all
-    tables.
+    tables. Ctrl-C raises `Stopped`, which has what was found.
     """
     held = as_floats(prices)
     chains = [Chain(table, usage, columns, slack) for slack in SLACK]
@@ -93,7 +101,8 @@ def climb(
     begin = clock()
     best = np.inf
     trials, idle, number = 8, 0, 0
-    while idle < patience and clock() - begin < seconds:
+    stopped = False
+    while idle < patience and clock() - begin < seconds and not stopped:
         seeds = rng.integers(2**31 - 1, size=len(chains))
         if number % WAVE == 0:
             leader = min(chains, key=lambda chain: chain.record)
@@ -106,20 +115,25 @@ def climb(
             for c in range(first, last):
                 chains[c].leg(held, trials, int(seeds[c]), number)
 
-        over_rows(task, len(chains), grain=1)
-        now = min(chain.record for chain in chains)
-        idle = 0 if now < best - 1e-9 else idle + trials
-        best = min(best, now)
-        if tell is not None:
-            tell(best)
+        try:
+            over_rows(task, len(chains), grain=1)
+            now = min(chain.record for chain in chains)
+            idle = 0 if now < best - 1e-9 else idle + trials
+            best = min(best, now)
+            if tell is not None:
+                tell(best)
+        except KeyboardInterrupt:
+            stopped = True
         if best <= 0:
             break
         number += 1
         # Longer legs, but not by the clock: the answer must not depend on the machine unless time ends the search.
         trials = min(2 * trials, max(8, min(LEG, patience // WAVE)))
     winner = min(chains, key=lambda chain: chain.record)
-    usage, held_columns = winner.best
-    return usage, np.ascontiguousarray(held_columns.T), float(winner.record)
+    found = winner.best[0], np.ascontiguousarray(winner.best[1].T), float(winner.record)
+    if stopped:
+        raise Stopped(*found)
+    return found
 
 
 @leaf()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from partwise.boolean.bits import pack
-from partwise.boolean.climb import climb
+from partwise.boolean.climb import Stopped, climb
 from partwise.boolean.concepts import affordable, concept_cover, instant
 from partwise.boolean.descent import WRONG, Prices, best_usage
 from partwise.boolean.description import outcome
@@ -131,21 +131,29 @@ def search(
 ) -> Tiles:
     """The best of a few starts, or the given one; then disturb and improve until time or patience ends.
 
-    Once the wrong entries look like independent flips there is nothing left to find, and the search ends.
+    Once the wrong entries look like independent flips there is nothing left to find, and the search ends. Ctrl-C
+    raises `Stopped`, which has what was found.
     """
     begin = clock()
     best: Tiles | None = None
-    for found in [start] if start is not None else several_starts(table, X, rank, rng, starts, sparsity):
-        if best is None or found.error < best.error:
-            best = found
-        if tell is not None:
-            tell(best.error)
-        if finished(table, best) or clock() - begin > 0.5 * seconds:
-            break
-    assert best is not None
-    left = seconds - (clock() - begin)
-    if patience > 0 and left > 0 and not finished(table, best):
-        best = climbs(table, best, rng, left, patience, tell)
+    try:
+        for found in [start] if start is not None else several_starts(table, X, rank, rng, starts, sparsity):
+            if best is None or found.error < best.error:
+                best = found
+            if tell is not None:
+                tell(best.error)
+            if finished(table, best) or clock() - begin > 0.5 * seconds:
+                break
+        assert best is not None
+        left = seconds - (clock() - begin)
+        if patience > 0 and left > 0 and not finished(table, best):
+            best = climbs(table, best, rng, left, patience, tell)
+    except Stopped:
+        raise
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        raise Stopped(best.usage, best.columns, best.error) from None
     return best
 
 
@@ -166,19 +174,18 @@ def climbs(
     for number in range(1, CLIMBS + 2):
         last = number > CLIMBS
         source, share = (best, 1.0 - CLIMBS * SHORT) if last else (start, SHORT)
-        # Climbs that ended early leave their time to the long one.
+        # A climb that ends early leaves its time to the next.
         left = seconds * (1.0 if last else number * SHORT) - (clock() - begin)
         if left <= 0:
             continue
-        climbed = climb(
-            table,
-            source.usage,
-            source.columns,
-            rng,
-            left,
-            max(1, int(share * patience)),
-            tell=None if tell is None else no_worse(tell, best.error),
-        )
+        told = None if tell is None else no_worse(tell, best.error)
+        patient = max(1, int(share * patience))
+        try:
+            climbed = climb(table, source.usage, source.columns, rng, left, patient, tell=told)
+        except Stopped as stop:
+            if stop.found[2] < best.error:
+                raise
+            raise Stopped(best.usage, best.columns, best.error) from None
         if climbed[2] < best.error:
             best = Tiles(*climbed)
         if best.error == 0:

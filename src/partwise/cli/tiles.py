@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.common import emit, make_folder, names_or_numbers
+from partwise.cli.common import emit, make_folder, names_or_numbers, say
 
 
 def tiles(
@@ -31,9 +32,10 @@ def tiles(
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     key: Annotated[str | None, typer.Option(help="Which array of an .npz, or layer of an .h5ad.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
-) -> None:
+) -> int:
     """Find tiles in DATA. Writes usage.csv, tiles.csv, tiles.png, model.partwise and summary.json into a folder."""
     from partwise import BooleanMF, save
+    from partwise.core import Interrupted
     from partwise.io import read, write_csv, write_json
 
     if components != "auto" and not components.isdigit():
@@ -50,8 +52,14 @@ def tiles(
     )
     begin = perf_counter()
     try:
-        usage = model.fit_transform(table.data)
-        trusted = model.trust(table.data, n_restarts=trust, n_resamples=trust) if trust else {}
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            usage = model.fit_transform(table.data)
+        for message in said:
+            say(f"Note: {message.message}")
+        interrupted = any(issubclass(message.category, Interrupted) for message in said)
+        again = 0 if interrupted else trust
+        trusted = model.trust(table.data, n_restarts=again, n_resamples=again) if again else {}
     except ValueError as error:
         raise ValueError(f"{data}: {error}") from error
     rows = names_or_numbers(table.row_names, table.shape[0], "row")
@@ -80,11 +88,13 @@ def tiles(
         "objective": model.objective_,
         "ranks": model.ranks_,
         "seconds": perf_counter() - begin,
+        "interrupted": interrupted,
         "tiles": listed,
     }
     write_json(folder / "summary.json", summary)
     draw(folder / "tiles.png", table.data, usage, model)
     emit(summary, as_json, describe(summary, folder))
+    return 130 if interrupted else 0
 
 
 def told_trust(trusted: dict[str, Any], t: int, columns: list[str]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partwise.boolean.bits import pack, product, unpack
+from partwise.boolean.climb import Stopped
 from partwise.boolean.descent import FEWEST, Prices, best_usage
 from partwise.boolean.description import description_length
 from partwise.boolean.discovery import chances, densities
@@ -27,7 +28,7 @@ from partwise.boolean.table import Table
 from partwise.boolean.threshold import cut
 from partwise.boolean.trust import measure
 from partwise.compiling import tell_when_compiling
-from partwise.core import Countdown
+from partwise.core import Countdown, Interrupted
 from partwise.io.registry import register_model
 from partwise.models.base import as_generator
 from partwise.models.inputs import row_weight
@@ -319,18 +320,27 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             if k == 0:
                 return start
         seconds = self._seconds(table, int(k))
-        with told(self.verbose, seconds, self.history_, begin) as tell:
-            tiles = search(
-                table,
-                numbers,
-                int(k),
-                rng,
-                seconds,
-                self.n_init,
-                self._patience(table, int(k)),
-                start,
-                sparsity=self.regularization,
-                tell=tell,
+        patience = self._patience(table, int(k))
+        try:
+            with told(self.verbose, seconds, self.history_, begin) as tell:
+                tiles = search(
+                    table,
+                    numbers,
+                    int(k),
+                    rng,
+                    seconds,
+                    self.n_init,
+                    patience,
+                    start,
+                    self.regularization,
+                    tell,
+                )
+        except Stopped as stop:
+            tiles = alternate(table, Tiles(*stop.found))
+            warnings.warn(
+                f"Interrupted after {perf_counter() - begin:.1f} s; the tiles found so far are kept.",
+                Interrupted,
+                stacklevel=5,
             )
         likely = self.objective == "likelihood"
         if self.objective == "auto":
