@@ -198,21 +198,22 @@ def lines(summary: dict[str, Any]) -> list[str]:
 
 
 def draw(path: Path, summary: dict[str, Any]) -> None:
-    """The recovery curves."""
+    """The recovery curves: every table a dot, the median a line. From 0 to 1 evenly, then by powers of ten."""
     drawing, axes = figure([["noise", "rank"]], size=(10.0, 4.0))
 
     def curve(name: str, rows: Sequence[dict[str, Any]], key: str, title: str, xlabel: str) -> None:
+        x, wrong = [row[key] for row in rows], [row["wrong"] for row in rows]
+        for place, errors in zip(x, wrong):
+            axes[name].scatter([place] * len(errors), errors, s=10, color="0.6", zorder=1)
         draw_curve(
-            axes[name],
-            [row[key] for row in rows],
-            [1 + np.median(row["wrong"]) for row in rows],
-            marker="o",
-            title=title,
-            xlabel=xlabel,
-            logy=True,
+            axes[name], x, [np.median(errors) for errors in wrong], marker="o", title=title, xlabel=xlabel
         )
+        axes[name].set_yscale("symlog", linthresh=1.0)
+        axes[name].set_ylim(-0.3, max(10.0, 2.0 * max(map(max, wrong))))
+        axes[name].set_yticks([0, *10 ** np.arange(1 + int(np.log10(axes[name].get_ylim()[1])))])
+        axes[name].yaxis.set_major_formatter("{x:,.0f}")
 
-    title = "entries wrong against the noise-free table, plus 1"
+    title = "entries wrong against the noise-free table"
     curve("noise", summary["recovery"], "noise_drop", title, "share of ones dropped")
     curve("rank", summary["by_rank"], "rank", "the same by number of tiles, noise .05/.15", "tiles")
     save_figure(drawing, path)
