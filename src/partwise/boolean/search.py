@@ -167,30 +167,29 @@ def climbs(
 ) -> Tiles:
     """Some short climbs, each from the start, and a long one from the best of them.
 
-    Which of the deep optima a climb ends in is decided early, and by chance: where every second short climb finds
-    the best of them, one long climb in six misses it.
+    Which of the deep optima a climb ends in is decided early, and by chance.
     """
     begin, best = clock(), start
-    for number in range(1, CLIMBS + 2):
-        last = number > CLIMBS
-        source, share = (best, 1.0 - CLIMBS * SHORT) if last else (start, SHORT)
-        # A climb that ends early leaves its time to the next.
-        left = seconds * (1.0 if last else number * SHORT) - (clock() - begin)
-        if left <= 0:
-            continue
-        told = None if tell is None else no_worse(tell, best.error)
-        patient = max(1, int(share * patience))
-        try:
+    try:
+        for number in range(1, CLIMBS + 2):
+            last = number > CLIMBS
+            source, share = (best, 1.0 - CLIMBS * SHORT) if last else (start, SHORT)
+            # A climb that ends early leaves its time to the next.
+            left = seconds * (1.0 if last else number * SHORT) - (clock() - begin)
+            if left <= 0:
+                continue
+            told = None if tell is None else no_worse(tell, best.error)
+            patient = max(1, int(share * patience))
             climbed = climb(table, source.usage, source.columns, rng, left, patient, tell=told)
-        except Stopped as stop:
-            if stop.found[2] < best.error:
-                raise
-            raise Stopped(best.usage, best.columns, best.error) from None
-        if climbed[2] < best.error:
-            best = Tiles(*climbed)
-        if best.error == 0:
-            return best
-    settled = alternate(table, best.copy(), exact=True)
+            if climbed[2] < best.error:
+                best = Tiles(*climbed)
+            if best.error == 0:
+                return best
+        settled = alternate(table, best.copy(), exact=True)
+    except KeyboardInterrupt as stop:
+        if isinstance(stop, Stopped) and stop.found[2] < best.error:
+            raise
+        raise Stopped(best.usage, best.columns, best.error) from None
     return settled if settled.error < best.error else best
 
 
