@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 import partwise
 from partwise.cli import main
-from partwise.core import callbacks
+from partwise.core import ProgressBar
 from partwise.datasets import load_digits, make_bars, make_boolean, make_low_rank
 from partwise.io import read, write_csv
 
@@ -183,13 +183,13 @@ def test_wrong_columns_in_transform(table, tmp_path, capsys):
 
 
 def test_ctrl_c_leaves_the_best_factors_on_disk(table, tmp_path, monkeypatch, capsys):
-    def press(self, info, state):
-        if info.iteration == 3:
+    def press(self, place, objective):
+        if place == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(callbacks.Progress, "__call__", press)
+    monkeypatch.setattr(ProgressBar, "update", press)
     assert call("fit", table[0], "-k", 3, "-o", tmp_path / "o", "--tol", 0, "--max-iter", 10_000) == 130
-    assert "Interrupted after 3 iterations" in capsys.readouterr().err
+    assert "the best found so far is kept" in capsys.readouterr().err
     assert partwise.load(tmp_path / "o" / "model.partwise").n_iter_ == 3
     assert read(tmp_path / "o" / "W.csv").shape == (30, 3)
 

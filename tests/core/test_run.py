@@ -1,18 +1,22 @@
 """The loop: reasons to stop, callbacks, Ctrl-C, and going on from a file."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sweeps import data, factors
 
 from partwise.core import (
+    Checkpoint,
     History,
     Info,
     Interrupted,
     ObjectiveEveryTen,
     Problem,
     RelativeProgress,
-    State,
+    RunState,
     ViolationRatio,
+    open_session,
     run,
 )
 from partwise.losses import BetaDivergence
@@ -60,36 +64,143 @@ def test_ctrl_c_keeps_the_factors_reached(setting):
         if info.iteration == 4:
             raise KeyboardInterrupt
 
-    with pytest.warns(Interrupted, match="after 4 iterations"):
+    with pytest.warns(Interrupted, match="the best found so far is kept"):
         result = go(setting, callbacks=[press])
     assert result.reason == "interrupted"
     problem, _, start = setting
     assert problem.objective(result.state.W, result.state.Ht) < problem.objective(*start)
 
 
-def test_a_saved_run_goes_on_as_if_never_stopped(setting, tmp_path):
-    whole = go(setting, max_iter=12, rng=np.random.default_rng(3)).state
-    rng = np.random.default_rng(3)
-    half = go(setting, max_iter=5, rng=rng).state
-    half.save(tmp_path / "state.npz", rng)
-    other = np.random.default_rng(99)
-    loaded = State.load(tmp_path / "state.npz", other)
-    assert loaded.iteration == 5
-    assert loaded.objective == half.objective
-    assert set(loaded.extra) == set(half.extra) != set()
-    resumed = go(setting, state=loaded, max_iter=12, rng=other).state
-    assert np.array_equal(resumed.W, whole.W)
-    assert np.array_equal(resumed.Ht, whole.Ht)
+@pytest.mark.parametrize("k", [1, 3, 7, 11])
+def test_a_run_stopped_after_any_step_goes_on_to_the_same_bits(setting, tmp_path, k):
+    whole = go(setting, max_iter=12, rng=np.random.default_rng(3))
+
+    def press(info, state):
+        if info.iteration == k:
+            raise KeyboardInterrupt
+
+    for callbacks in ([press], []):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Interrupted)
+            with open_session(checkpoint=Checkpoint(tmp_path, interval=0.0)):
+                rng = np.random.default_rng(3)
+                resumed = go(setting, max_iter=12, rng=rng, callbacks=callbacks, name="run")
+    assert np.array_equal(resumed.state.W, whole.state.W)
+    assert np.array_equal(resumed.state.Ht, whole.state.Ht)
+    assert resumed.history.objective == whole.history.objective
 
 
-def test_a_file_that_is_no_state_is_refused(tmp_path):
-    bad = tmp_path / "bad.npz"
-    bad.write_bytes(b"not a zip")
-    with pytest.raises(ValueError, match="is not a saved state"):
-        State.load(bad)
-    np.savez(bad, W=np.ones(2), Ht=np.ones(2), head=np.frombuffer(b'{"format": "other"}', np.uint8))
-    with pytest.raises(ValueError, match="this version can read"):
-        State.load(bad)
+def test_a_converged_run_is_not_run_again(setting, tmp_path):
+    seen = []
+    for _ in range(2):
+        with open_session(checkpoint=Checkpoint(tmp_path)):
+            result = go(
+                setting,
+                max_iter=10_000,
+                stopping=RelativeProgress(1e-3),
+                name="run",
+                callbacks=[lambda info, state: seen.append(info.iteration)],
+            )
+        assert result.converged
+    assert len(seen) == len(set(seen))
+
+
+def test_a_file_that_is_no_checkpoint_is_refused(setting, tmp_path):
+    (tmp_path / "run.npz").write_bytes(b"not a zip")
+    with (
+        open_session(checkpoint=Checkpoint(tmp_path)),
+        pytest.raises(ValueError, match="not a readable checkpoint"),
+    ):
+        go(setting, name="run")
+    head = np.frombuffer(b'{"format": "other"}', np.uint8)
+    np.savez(tmp_path / "run.npz", head=head)
+    with (
+        open_session(checkpoint=Checkpoint(tmp_path)),
+        pytest.raises(ValueError, match="this version can read"),
+    ):
+        go(setting, name="run")
+
+
+def test_a_checkpoint_of_another_fit_is_refused_by_the_difference(tmp_path):
+    Checkpoint(tmp_path).claim("NMF", {"n_components": 3, "max_iter": 10}, {"contents": "abc"})
+    Checkpoint(tmp_path).claim("NMF", {"n_components": 3, "max_iter": 99}, {"contents": "abc"})
+    for model, k, contents, words in (
+        ("BinaryNMF", 3, "abc", "made by NMF, this is BinaryNMF"),
+        ("NMF", 4, "abc", "n_components was 3 and is now 4"),
+        ("NMF", 3, "xyz", "data's contents was 'abc' and is now 'xyz'"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            Checkpoint(tmp_path).claim(model, {"n_components": k}, {"contents": contents})
+    with pytest.raises(ValueError, match="must be a folder"):
+        Checkpoint(tmp_path / "fit.json")
+
+
+def test_an_interrupted_inner_run_ends_the_outer_one(setting):
+    def press(info, state):
+        if info.iteration == 2:
+            raise KeyboardInterrupt
+
+    def both():
+        with open_session() as session:
+            return go(setting, callbacks=[press]), go(setting), session
+
+    with pytest.warns(Interrupted, match="best found so far is kept"):
+        inner, outer, session = both()
+    assert (inner.reason, inner.state.iteration) == ("interrupted", 2)
+    assert (outer.reason, outer.state.iteration) == ("interrupted", 0)
+    assert session.interrupted
+
+
+def test_ctrl_c_in_an_inner_fit_ends_the_fit_around_it(setting):
+    def press(info, state):
+        raise KeyboardInterrupt
+
+    def nested():
+        with open_session() as outer:
+            with open_session() as inner:
+                go(setting, callbacks=[press])
+            return inner.interrupted, outer.stopped
+
+    with pytest.warns(Interrupted):
+        assert nested() == (True, True)
+
+
+def test_restarts_keep_every_outcome_and_end_with_ctrl_c():
+    def attempt(i):
+        if i == 2:
+            raise KeyboardInterrupt
+        return i
+
+    def attempts(**options):
+        with open_session(**options) as session:
+            return session.restarts(5, attempt)
+
+    with pytest.warns(Interrupted):
+        assert attempts() == [0, 1]
+    assert attempts(max_time=0.0) == [0]
+    with open_session() as session, pytest.raises(KeyboardInterrupt):
+        session.restarts(1, lambda i: attempt(2))
+
+
+def test_a_sampler_needs_no_stopping_rule_and_reports_what_it_likes(tmp_path):
+    class Walk:
+        def value(self, problem, state):
+            return 0.0
+
+        def step(self, problem, state, rng):
+            state.iteration += 1
+            state.objective += rng.normal()
+            return state, Info(
+                state.iteration, state.objective, notes={"accepted": True, "draw": np.arange(2)}
+            )
+
+    whole = run(None, Walk(), RunState(), max_iter=30, rng=np.random.default_rng(0))
+    assert (whole.reason, len(whole.history.notes["accepted"])) == ("max_iter", 30)
+    for steps in (10, 30):
+        with open_session(checkpoint=Checkpoint(tmp_path)):
+            result = run(None, Walk(), RunState(), max_iter=steps, rng=np.random.default_rng(0), name="chain")
+    assert result.state.objective == whole.state.objective
+    assert len(result.history.notes["draw"]) == 30
 
 
 def test_a_copy_is_not_touched_by_later_steps(setting):

@@ -1,23 +1,34 @@
 """The one objective, the one loop, and what they hand to each other."""
 
-from partwise.core.callbacks import Countdown, History, Progress
+from partwise.core.checkpoint import Checkpoint, digest
 from partwise.core.problem import Problem
-from partwise.core.run import Interrupted, Result, run
-from partwise.core.state import Info, State
-from partwise.core.stopping import ObjectiveEveryTen, RelativeProgress, Stopping, ViolationRatio
+from partwise.core.progress import History, ProgressBar
+from partwise.core.run import Callback, Method, Result, run
+from partwise.core.session import Interrupted, Session, current_session, joined_session, open_session
+from partwise.core.state import Info, RunState, State
+from partwise.core.stopping import ObjectiveEveryTen, RelativeProgress, SmallGain, Stopping, ViolationRatio
 
 __all__ = [
-    "Countdown",
+    "Callback",
+    "Checkpoint",
     "History",
     "Info",
     "Interrupted",
+    "Method",
     "ObjectiveEveryTen",
     "Problem",
-    "Progress",
+    "ProgressBar",
     "RelativeProgress",
     "Result",
+    "RunState",
+    "Session",
+    "SmallGain",
     "State",
     "Stopping",
     "ViolationRatio",
+    "current_session",
+    "digest",
+    "joined_session",
+    "open_session",
     "run",
 ]

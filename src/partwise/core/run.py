@@ -1,54 +1,54 @@
-"""The one loop."""
+"""The one loop: for optimisers, EM and samplers alike."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from time import perf_counter
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from partwise.core.callbacks import Callback
-from partwise.core.problem import Problem
-from partwise.core.state import Info, State
+from partwise.compiling import clock
+from partwise.core.progress import History
+from partwise.core.session import Session, joined_session
+from partwise.core.state import Info, RunState
 from partwise.core.stopping import Stopping
 from partwise.parallel import own_threads
 
+StateT = TypeVar("StateT", bound=RunState)
+ProblemT = TypeVar("ProblemT", contravariant=True)
 
-class Solver(Protocol):
-    """What the loop asks of a solver."""
+#: Anything that may be called after each step.
+Callback = Callable[[Info, Any], Any]
 
-    def init(self, problem: Problem, W: np.ndarray, Ht: np.ndarray) -> State:
-        """A state that starts at these factors, which are copied."""
+
+class Method(Protocol[ProblemT, StateT]):
+    """What the loop asks of a solver, an EM or a sampler."""
+
+    def value(self, problem: ProblemT, state: StateT) -> float:
+        """The objective where the state stands, found as the steps find it."""
         ...
 
-    def value(self, problem: Problem, state: State) -> float:
-        """The objective where the state stands, by the sums that the solver's own steps report it from."""
+    def step(self, problem: ProblemT, state: StateT, rng: np.random.Generator) -> tuple[StateT, Info]:
+        """One iteration."""
         ...
-
-    def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
-        """One iteration: both factors once."""
-        ...
-
-
-class Interrupted(UserWarning):
-    """Said when Ctrl-C ends a run early."""
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Generic[StateT]):
     """Where a run ended.
 
     Attributes
     ----------
-    state : State
+    state : RunState
     reason : {"converged", "max_iter", "max_time", "interrupted"}
+    history : History
+        The start and every step.
     """
 
-    state: State
+    state: StateT
     reason: str
+    history: History = field(default_factory=History)
 
     @property
     def converged(self) -> bool:
@@ -57,61 +57,146 @@ class Result:
 
 
 def run(
-    problem: Problem,
-    solver: Solver,
-    state: State,
+    problem: ProblemT,
+    method: Method[ProblemT, StateT],
+    state: StateT,
     *,
-    stopping: Stopping,
     max_iter: int,
+    stopping: Stopping | None = None,
     max_time: float | None = None,
     callbacks: Sequence[Callback] = (),
     rng: np.random.Generator | None = None,
-) -> Result:
+    name: str = "",
+) -> Result[StateT]:
     """Step until the stopping rule is met, the iterations or the seconds are used up, or Ctrl-C is pressed.
 
-    A state that comes from a file goes on where it was: `max_iter` counts all of its steps. On Ctrl-C the
-    factors as they stand are returned; steps lower the objective, so they are the best so far.
+    Parameters
+    ----------
+    problem, method, state
+        What is solved, how, and from where.
+    max_iter : int
+        Steps at most; those that a restored state has behind it count.
+    stopping : Stopping, optional
+        The rule that ends the run; without one (a sampler) it makes all its steps.
+    max_time : float, optional
+        Seconds at most for this run, beside the limit of the session it belongs to.
+    callbacks : sequence of callables
+        Each is called as ``callback(info, state)`` at the start and after every step.
+    rng : Generator, optional
+        Where the steps draw random numbers from.
+    name : str, optional
+        Under which a checkpoint keeps this run; runs without a name are not kept.
+
+    Returns
+    -------
+    Result
+        On Ctrl-C the state as it stands. Steps that lower the objective row by row leave a better state even when
+        they are cut short; others must replace their state as a whole.
     """
-    with own_threads():
-        return _loop(problem, solver, state, stopping, max_iter, max_time, callbacks, rng)
-
-
-def _loop(
-    problem: Problem,
-    solver: Solver,
-    state: State,
-    stopping: Stopping,
-    max_iter: int,
-    max_time: float | None,
-    callbacks: Sequence[Callback],
-    rng: np.random.Generator | None,
-) -> Result:
     rng = np.random.default_rng(0) if rng is None else rng
-    begin = perf_counter()
-    reason = "max_iter"
-    try:
-        if np.isnan(state.objective):
-            state.objective = solver.value(problem, state)
-        stopping.begin(state.objective)
-        start = Info(state.iteration, state.objective, seconds=perf_counter() - begin)
-        for callback in callbacks:
-            callback(start, state)
-        while state.iteration < max_iter:
-            state, info = solver.step(problem, state, rng)
-            info = replace(info, seconds=perf_counter() - begin)
-            for callback in callbacks:
-                callback(info, state)
-            if stopping.done(info):
+    history = History()
+    with own_threads(), joined_session() as session:
+        loop = _Loop(session, state, stopping, history, rng, name)
+        if session.interrupted:
+            # A run that begins after Ctrl-C has nothing to add: its start is its result.
+            return Result(state, "interrupted", history)
+        reason = "max_iter"
+        try:
+            reason = loop.go(problem, method, max_iter, max_time, callbacks)
+        except KeyboardInterrupt:
+            session.interrupt()
+            reason = "interrupted"
+        return Result(loop.state, reason, history)
+
+
+class _Loop(Generic[StateT]):
+    """The variables of one run."""
+
+    def __init__(
+        self,
+        session: Session,
+        state: StateT,
+        stopping: Stopping | None,
+        history: History,
+        rng: np.random.Generator,
+        name: str,
+    ) -> None:
+        self.session, self.state, self.stopping, self.history = session, state, stopping, history
+        self.rng, self.name = rng, name
+        self.begin = clock()
+
+    def go(
+        self,
+        problem: Any,
+        method: Method[Any, StateT],
+        max_iter: int,
+        max_time: float | None,
+        callbacks: Sequence[Callback],
+    ) -> str:
+        """Restore or begin, then step; the reason why it ended."""
+        if self._restored():
+            return "converged"
+        if not self.history.objective:
+            if np.isnan(self.state.objective):
+                self.state.objective = method.value(problem, self.state)
+            if self.stopping is not None:
+                self.stopping.begin(self.state.objective)
+            start = Info(self.state.iteration, self.state.objective, seconds=clock() - self.begin)
+            self._report(start, callbacks)
+        reason = "max_iter"
+        while self.state.iteration < max_iter:
+            self.state, info = method.step(problem, self.state, self.rng)
+            info = replace(info, seconds=clock() - self.begin)
+            self._report(info, callbacks)
+            if self.stopping is not None and self.stopping.done(info):
                 reason = "converged"
                 break
-            if max_time is not None and info.seconds >= max_time:
+            if self.session.out_of_time or (max_time is not None and info.seconds >= max_time):
                 reason = "max_time"
                 break
-    except KeyboardInterrupt:
-        reason = "interrupted"
-        warnings.warn(
-            f"Interrupted after {state.iteration} iterations; the factors reached so far are kept.",
-            Interrupted,
-            stacklevel=3,
-        )
-    return Result(state, reason)
+            if self.session.interrupted:
+                reason = "interrupted"
+                break
+            self._save("", when_due=True)
+        self._save(reason)
+        return reason
+
+    def _report(self, info: Info, callbacks: Sequence[Callback]) -> None:
+        self.history(info, self.state)
+        self.session.show(info.iteration, info.objective)
+        for callback in callbacks:
+            callback(info, self.state)
+
+    def _restored(self) -> bool:
+        """Go back to where a checkpoint was made, if there is one; whether it had converged."""
+        checkpoint = self.session.checkpoint
+        packed = checkpoint.load(self.name, self.rng) if checkpoint is not None and self.name else None
+        if packed is None:
+            return False
+        memory = packed.pop("run")
+        self.state.restore(packed)
+        for target in (self.history.objective, self.history.seconds):
+            target.clear()
+        self.history.objective += memory["objective"]
+        self.history.seconds += memory["seconds"]
+        self.history.notes |= {
+            key: [np.asarray(one) if isinstance(one, list) else one for one in values]
+            for key, values in memory["notes"].items()
+        }
+        if self.stopping is not None:
+            self.stopping.memory = memory["stopping"]
+        self.begin = clock() - (self.history.seconds[-1] if self.history.seconds else 0.0)
+        return bool(memory["reason"] == "converged")
+
+    def _save(self, reason: str, when_due: bool = False) -> None:
+        checkpoint = self.session.checkpoint
+        if checkpoint is None or not self.name or (when_due and not checkpoint.due()):
+            return
+        memory = {
+            "objective": self.history.objective,
+            "seconds": self.history.seconds,
+            "notes": self.history.notes,
+            "stopping": None if self.stopping is None else self.stopping.memory,
+            "reason": reason,
+        }
+        checkpoint.save(self.name, {**self.state.pack(), "run": memory}, self.rng)

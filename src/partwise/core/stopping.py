@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
+from typing import Any
 
 from partwise.core.state import Info
 
 
 class Stopping(ABC):
-    """A rule with a memory; make a new one for each run."""
+    """A rule with a memory; make a new one for each run.
+
+    Attributes
+    ----------
+    memory : dict
+        What the rule remembers of the steps so far, as plain values that a checkpoint can keep.
+    """
 
     def __init__(self, tol: float) -> None:
         self.tol = tol
+        self.memory: dict[str, Any] = {}
 
     def begin(self, objective: float) -> None:
-        """Told the objective at the start."""
-        self.first = objective
+        """Take note of the objective at the start."""
+        self.memory = {"first": objective}
 
     @abstractmethod
     def done(self, info: Info) -> bool:
@@ -33,38 +40,63 @@ class RelativeProgress(Stopping):
     window = 10
 
     def begin(self, objective: float) -> None:
-        """Remember the start."""
-        super().begin(objective)
-        self._recent: deque[float] = deque([objective], maxlen=self.window + 1)
+        """Take note of the objective at the start."""
+        self.memory = {"first": objective, "recent": [objective]}
 
     def done(self, info: Info) -> bool:
-        """Average relative decrease below `tol`."""
-        self._recent.append(info.objective)
+        """Whether the average relative decrease is below `tol`."""
+        recent = [*self.memory["recent"], info.objective][-self.window - 1 :]
+        self.memory["recent"] = recent
         if self.tol <= 0:
             return False
-        if abs(info.objective) <= 1e-14 * abs(self.first):
+        if abs(info.objective) <= 1e-14 * abs(self.memory["first"]):
             return True
-        if len(self._recent) <= self.window:
+        if len(recent) <= self.window:
             return False
-        fall = (self._recent[0] - info.objective) / self.window
+        fall = (recent[0] - info.objective) / self.window
         return bool(fall <= self.tol * abs(info.objective))
+
+
+class SmallGain(Stopping):
+    """Converged when several steps in a row each raise the objective by less than `tol` times itself.
+
+    Parameters
+    ----------
+    tol : float
+    steps : int
+        How many such steps in a row; one alone may be a plateau.
+    after : int
+        Steps at the beginning that do not count, because they are annealed or perturbed.
+    floor : float
+        The gain is compared with `tol` times the objective's size, or times this if that is larger.
+    """
+
+    def __init__(self, tol: float, steps: int = 1, after: int = 0, floor: float = 0.0) -> None:
+        super().__init__(tol)
+        self.steps, self.after, self.floor = steps, after, floor
+
+    def begin(self, objective: float) -> None:
+        """Take note of the objective at the start."""
+        self.memory = {"first": objective, "previous": objective, "small": 0}
+
+    def done(self, info: Info) -> bool:
+        """Whether the last gains were small."""
+        gain = info.objective - self.memory["previous"]
+        small = info.iteration > self.after and gain <= self.tol * max(abs(info.objective), self.floor)
+        self.memory["small"] = self.memory["small"] + 1 if small else 0
+        self.memory["previous"] = info.objective
+        return self.tol > 0 and self.memory["small"] >= self.steps
 
 
 class ViolationRatio(Stopping):
     """scikit-learn's rule for coordinate descent: projected gradient below `tol` times that of step one."""
 
-    def begin(self, objective: float) -> None:
-        """Remember nothing yet."""
-        super().begin(objective)
-        self._initial: float | None = None
-
     def done(self, info: Info) -> bool:
-        """Sum of projected gradients against the first step's."""
-        if self._initial is None:
-            self._initial = info.violation
-        if self._initial == 0:
+        """Compare the sum of projected gradients with the first step's."""
+        initial = self.memory.setdefault("initial", info.violation)
+        if initial == 0:
             return True
-        return self.tol > 0 and info.violation <= self.tol * self._initial
+        return self.tol > 0 and info.violation <= self.tol * initial
 
 
 class ObjectiveEveryTen(Stopping):
@@ -73,10 +105,9 @@ class ObjectiveEveryTen(Stopping):
     """
 
     def begin(self, objective: float) -> None:
-        """Remember the start."""
-        super().begin(objective)
-        self._previous = self._size(objective)
-        self._scale = self._previous
+        """Take note of the objective at the start."""
+        size = self._size(objective)
+        self.memory = {"first": objective, "previous": size, "scale": size}
 
     @staticmethod
     def _size(objective: float) -> float:
@@ -87,6 +118,6 @@ class ObjectiveEveryTen(Stopping):
         if self.tol <= 0 or info.iteration % 10:
             return False
         size = self._size(info.objective)
-        small = self._previous - size <= self.tol * self._scale
-        self._previous = size
+        small = self.memory["previous"] - size <= self.tol * self.memory["scale"]
+        self.memory["previous"] = size
         return small

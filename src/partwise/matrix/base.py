@@ -13,6 +13,7 @@ times a sum over all pairs of rows, which needs no data.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -104,6 +105,17 @@ class Matrix(ABC):
         observed = self.row_observed() @ r
         total = self.product(np.ones((self.shape[1], 1), self.dtype))[:, 0].astype(float) @ r
         return float(total / observed) if observed > 0 else 0.0
+
+    def digest(self) -> str:
+        """A short hash of entries and weights, the same for the same data in the same form."""
+        made = hashlib.blake2b(digest_size=12)
+        for _, block in self.blocks():
+            for slab in block.packed(0, block.shape[0]):
+                for part in (slab.indptr, slab.indices, slab.u, slab.v):
+                    made.update(np.ascontiguousarray(part).data)
+        if self.row_weight is not None:
+            made.update(np.ascontiguousarray(self.row_weight).data)
+        return made.hexdigest()
 
     def squared_norm(self) -> float:
         """Σ r_i ω_ij x_ij²."""

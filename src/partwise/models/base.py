@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from partwise.compiling import tell_when_compiling
+from partwise.core import Checkpoint, ProgressBar, Session, open_session
 
 tell_when_compiling()
 
@@ -77,3 +80,42 @@ def as_generator(random_state: Any) -> np.random.Generator:
     if random_state is np.random:
         return np.random.default_rng(np.random.randint(2**31 - 1))  # noqa: NPY002
     return np.random.default_rng(0 if random_state is None else random_state)
+
+
+def fit_session(
+    model: Any,
+    *,
+    total: float,
+    quantity: str = "objective",
+    max_time: float | None = None,
+    checkpoint: Any = None,
+    data: Callable[[], dict[str, Any]] = dict,
+) -> AbstractContextManager[Session]:
+    """The session of one fit: progress bar if `verbose`, time limit, checkpoint.
+
+    Parameters
+    ----------
+    model : estimator
+        Its `verbose` and its parameters are read.
+    total : float
+        Steps or seconds at which the bar is full.
+    quantity : str
+        What the number beside the bar is.
+    max_time : float, optional
+        Seconds that the fit may take.
+    checkpoint : path or Checkpoint, optional
+        Folder to save to and to go on from.
+    data : callable
+        Identifies the data for the checkpoint; called only if there is one.
+
+    Returns
+    -------
+    context manager
+        Yields the `Session`.
+    """
+    saved = None
+    if checkpoint is not None:
+        saved = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
+        saved.claim(type(model).__name__, model.get_params(deep=False), data())
+    bar = ProgressBar(total, type(model).__name__, quantity) if model.verbose else None
+    return open_session(max_time, bar, saved)

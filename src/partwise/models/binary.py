@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from partwise.core import Info, Progress, State
+from partwise.core import ProgressBar
 from partwise.io.registry import register_model
 from partwise.latent.binary_start import data_start, nmf_start, random_start
 from partwise.latent.counts import Counts
@@ -230,13 +230,12 @@ class BinaryNMF(FactorModel):
         if not self.per_component:
             activation = np.full(len(W), activation.mean())
         activation = np.clip(activation, *limits(counts, len(W)))
-        bar = Progress(self.max_iter, type(self).__name__) if self.verbose else None
+        bar = ProgressBar(self.max_iter, type(self).__name__, "log-likelihood") if self.verbose else None
         tell: Callable[[int, float], None] | None = None
         if bar is not None:
-            nowhere = State(W, W)
 
             def tell(step: int, value: float) -> None:
-                bar(Info(step, value), nowhere)
+                bar.update(step, value)
 
         try:
             run = run_em(counts, W, activation, settings, rng, tell)

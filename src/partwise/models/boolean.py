@@ -28,7 +28,7 @@ from partwise.boolean.table import Table
 from partwise.boolean.threshold import cut
 from partwise.boolean.trust import measure
 from partwise.compiling import tell_when_compiling
-from partwise.core import Countdown, Interrupted
+from partwise.core import Interrupted, ProgressBar
 from partwise.io.registry import register_model
 from partwise.models.base import as_generator
 from partwise.models.inputs import row_weight
@@ -455,13 +455,13 @@ def told(
     verbose: int, seconds: float, history: dict[str, list[float]], begin: float
 ) -> Iterator[Callable[[float], None]]:
     """Something to tell the error to: it is written down, and shown if anybody wants to see it."""
-    bar = Countdown(seconds, "BooleanMF") if verbose else None
+    bar = ProgressBar(seconds, "BooleanMF", "wrong") if verbose else None
 
     def tell(error: float) -> None:
         history["seconds"].append(perf_counter() - begin)
         history["error"].append(float(error))
         if bar is not None:
-            bar(error)
+            bar.update(perf_counter() - begin, error)
 
     try:
         yield tell

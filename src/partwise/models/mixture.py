@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from partwise.compiling import tell_when_compiling
-from partwise.core import Countdown
+from partwise.core import ProgressBar
 from partwise.io.registry import register_model
 from partwise.mixture.components import Components, log_posterior
 from partwise.mixture.contrastive import Labelled, sums
@@ -337,9 +337,9 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
 
 
 @contextmanager
-def shown(model: MixtureClassifier) -> Iterator[Countdown | None]:
+def shown(model: MixtureClassifier) -> Iterator[ProgressBar | None]:
     """A bar on stderr, if the model is to be seen."""
-    bar = Countdown(float(model.max_iter), type(model).__name__, "objective") if model.verbose else None
+    bar = ProgressBar(float(model.max_iter), type(model).__name__) if model.verbose else None
     try:
         yield bar
     finally:
@@ -362,7 +362,7 @@ class Watcher:
         self.history["objective"].append(float(objective))
         self.history["seconds"].append(perf_counter() - self.begin)
         if self.bar is not None:
-            self.bar(objective, step)
+            self.bar.update(step, objective)
         if self.held is None or components is None:
             return False
         _, loss = held_out_loss(self.held, components)

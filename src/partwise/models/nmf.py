@@ -10,13 +10,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from partwise.core import History, Problem, Progress, Result, State, run
-from partwise.core.callbacks import Callback
+from partwise.core import Callback, Problem, Result, Session, State, run
 from partwise.initial import start_factors
 from partwise.io.registry import register_model, register_value
 from partwise.losses import as_loss
 from partwise.matrix import Matrix
-from partwise.models.base import FactorModel, as_generator
+from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
 from partwise.models.inputs import given
 from partwise.models.parameters import check_nmf
@@ -34,8 +33,7 @@ class _Outcome(NamedTuple):
     W: np.ndarray
     Ht: np.ndarray
     objective: float
-    result: Result
-    history: History
+    result: Result[State]
 
 
 @register_model
@@ -91,7 +89,7 @@ class NMF(FactorModel):
     n_init : int, default=1
         Number of starts; the best one is kept. Starts after the first are random.
     max_time : float, optional
-        Stop a run after so many seconds.
+        Seconds that the fit may take, compiling not counted; the best found by then is kept.
     callbacks : sequence of callables, optional
         Each is called as ``callback(info, state)`` at the start and after every iteration.
 
@@ -109,6 +107,10 @@ class NMF(FactorModel):
         What was minimised: D plus penalties.
     converged_ : bool
         Whether `tol` was met.
+    ended_by_ : {"converged", "max_iter", "max_time", "interrupted"}
+        Why the kept run ended.
+    restarts_ : list of dict
+        "objective", "n_iter" and "ended_by" of every start.
     history_ : dict of arrays
         "objective" and "seconds", the start and every iteration of the kept run.
     solver_ : str
@@ -183,9 +185,10 @@ class NMF(FactorModel):
         H: Any = None,
         sample_weight: Any = None,
         weights: Any = None,
+        checkpoint: Any = None,
     ) -> NMF:
         """Learn the components; see `fit_transform` for the parameters."""
-        self._fit(X, W, H, sample_weight, weights)
+        self._fit(X, W, H, sample_weight, weights, checkpoint)
         return self
 
     def fit_transform(
@@ -196,6 +199,7 @@ class NMF(FactorModel):
         H: Any = None,
         sample_weight: Any = None,
         weights: Any = None,
+        checkpoint: Any = None,
     ) -> Any:
         """Learn the components and return W; agrees with `transform` on the same rows.
 
@@ -210,12 +214,15 @@ class NMF(FactorModel):
         weights : array of shape (n_samples, n_features), optional
             How much each entry counts; 0 is the same as missing. With sparse X: sparse with the pattern of
             X, or one number for each stored entry.
+        checkpoint : path, optional
+            Folder in which the fit saves its state every ten seconds. A later call with the same data and parameters
+            goes on from there, and ends with the same bits as if it had never been stopped.
 
         Returns
         -------
         array of shape (n_samples, n_components)
         """
-        W, row_names = self._fit(X, W, H, sample_weight, weights)
+        W, row_names = self._fit(X, W, H, sample_weight, weights, checkpoint)
         return self._named(W, row_names)
 
     def transform(self, X: Any, weights: Any = None) -> Any:
@@ -252,7 +259,9 @@ class NMF(FactorModel):
 
     # ----------------------------------------------------------------- fitting
 
-    def _fit(self, X: Any, W: Any, H: Any, sample_weight: Any, weights: Any) -> tuple[np.ndarray, Any]:
+    def _fit(
+        self, X: Any, W: Any, H: Any, sample_weight: Any, weights: Any, checkpoint: Any
+    ) -> tuple[np.ndarray, Any]:
         check_nmf(self)
         data = self._given(X, reset=True, weights=weights, sample_weight=sample_weight)
         if data.X.mean() == 0:
@@ -266,8 +275,20 @@ class NMF(FactorModel):
         free = None if fixed is None else np.arange(len(fixed), k)
         problem = self._problem(data.X, free_H=free)
         solver = self._pick(problem)
-        best = self._best_of(problem, solver, k, given_start, fixed)
-        self._keep(problem, best, solver)
+        with fit_session(
+            self,
+            total=self.max_iter,
+            max_time=self.max_time,
+            checkpoint=checkpoint,
+            data=lambda: {"shape": data.X.shape, "contents": data.X.digest()},
+        ) as session:
+            outcomes = self._runs(session, problem, solver, k, given_start, fixed)
+            best = min(outcomes, key=lambda outcome: outcome.objective)
+            self._keep(problem, best, solver)
+        self.restarts_ = [
+            {"objective": one.objective, "n_iter": one.result.state.iteration, "ended_by": one.result.reason}
+            for one in outcomes
+        ]
         return best.W, data.row_names
 
     def _given(self, X: Any, *, reset: bool, weights: Any = None, sample_weight: Any = None) -> Any:
@@ -367,54 +388,43 @@ class NMF(FactorModel):
             )
         return pick_solver(self.solver, problem, self.shuffle)
 
-    def _best_of(
+    def _runs(
         self,
+        session: Session,
         problem: Problem,
         solver: AlternatingSolver,
         k: int,
         start: tuple[np.ndarray, np.ndarray] | None,
         fixed: np.ndarray | None,
-    ) -> _Outcome:
-        """The best of `n_init` runs; Ctrl-C ends the run under way and those that were to come."""
-        outcomes: list[_Outcome] = []
-        for i, rng in enumerate(as_generator(self.random_state).spawn(self.n_init)):
+    ) -> list[_Outcome]:
+        """Up to `n_init` runs; Ctrl-C ends the run under way and those that were to come."""
+        generators = as_generator(self.random_state).spawn(self.n_init)
+
+        def attempt(i: int) -> _Outcome:
+            rng = generators[i]
             if start is None or i > 0:
                 W, Ht = start_factors(problem.X, k, self.init if i == 0 else "random", rng)
             else:
                 W, Ht = start
             if fixed is not None:
                 Ht[:, : len(fixed)] = fixed.T
-            outcomes.append(self._one_run(problem, solver, W, Ht, rng))
-            if outcomes[-1].result.reason == "interrupted":
-                break
-        return min(outcomes, key=lambda outcome: outcome.objective)
-
-    def _one_run(
-        self, problem: Problem, solver: AlternatingSolver, W: np.ndarray, Ht: np.ndarray, rng: Any
-    ) -> _Outcome:
-        history = History()
-        callbacks: list[Callback] = [history, *(self.callbacks or ())]
-        bar = Progress(self.max_iter, type(self).__name__) if self.verbose else None
-        if bar is not None:
-            callbacks.append(bar)
-        try:
             result = run(
                 problem,
                 solver,
                 solver.init(problem, W, Ht),
                 stopping=solver.stopping(self.tol),
                 max_iter=self.max_iter,
-                max_time=self.max_time,
-                callbacks=callbacks,
+                callbacks=self.callbacks or (),
                 rng=rng,
+                name=f"run{i}",
             )
-        finally:
-            if bar is not None:
-                bar.close()
-        W, Ht, objective = self._finish(problem, result)
-        return _Outcome(W, Ht, objective, result, history)
+            return _Outcome(*self._finish(session, problem, result), result)
 
-    def _finish(self, problem: Problem, result: Result) -> tuple[np.ndarray, np.ndarray, float]:
+        return session.restarts(self.n_init, attempt)
+
+    def _finish(
+        self, session: Session, problem: Problem, result: Result[State]
+    ) -> tuple[np.ndarray, np.ndarray, float]:
         """Put the components into the house convention; then W is what `transform` gives for them.
 
         The last half-step of a run moves H, so its W is a little stale; solving for it afresh, as `transform`
@@ -425,7 +435,9 @@ class NMF(FactorModel):
             scale_free = problem.prior_W.empty and problem.prior_H.empty
             W, Ht = conventional(W, Ht, problem.X.row_weight, scale_free)
         if self.tol > 0 and result.reason in ("converged", "max_iter"):
-            W = self._solve_rows(problem, Ht)
+            with session.interruptible():
+                solved = self._solve_rows(problem, Ht)
+                W = W if session.interrupted else solved
         return W, Ht, problem.objective(W, Ht)
 
     def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
@@ -440,13 +452,14 @@ class NMF(FactorModel):
         self.objective_ = best.objective
         self.reconstruction_err_ = float(np.sqrt(2.0 * max(problem.data_loss(best.W, best.Ht), 0.0)))
         self.converged_ = best.result.converged
+        self.ended_by_ = best.result.reason
         self.solver_ = solver.name if self.solver == "auto" else self.solver
         self.history_ = {
-            "objective": np.array(best.history.objective),
-            "seconds": np.array(best.history.seconds),
+            "objective": np.array(best.result.history.objective),
+            "seconds": np.array(best.result.history.seconds),
         }
         if best.result.reason == "max_iter" and self.tol > 0:
-            self._warn_unconverged(best.history.objective)
+            self._warn_unconverged(best.result.history.objective)
 
     def _warn_unconverged(self, objective: list[float]) -> None:
         window = min(10, len(objective) - 1)

@@ -1,0 +1,63 @@
+"""The progress bar of a fit, and the record of its steps."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from partwise.core.state import Info
+
+
+class History:
+    """Objective, seconds and further quantities of every step of a run, the start included."""
+
+    def __init__(self) -> None:
+        self.objective: list[float] = []
+        self.seconds: list[float] = []
+        self.notes: dict[str, list[Any]] = {}
+
+    def __call__(self, info: Info, state: object) -> None:
+        """Record one step."""
+        self.objective.append(info.objective)
+        self.seconds.append(info.seconds)
+        for name, value in info.notes.items():
+            self.notes.setdefault(name, []).append(value)
+
+
+class ProgressBar:
+    """A bar on stderr, drawn by rich, that stays as one line with the outcome.
+
+    Parameters
+    ----------
+    total : float
+        Steps or seconds at which the bar is full.
+    description : str
+        Written before the bar.
+    quantity : str
+        What the number beside the bar is.
+    """
+
+    def __init__(self, total: float, description: str = "fit", quantity: str = "objective") -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+            TimeElapsedColumn(),
+            TextColumn(quantity + " {task.fields[objective]}"),
+            console=Console(file=sys.stderr),
+        )
+        self._task = self._bar.add_task(description, total=total, objective="…")
+        self._bar.start()
+
+    def update(self, place: float, objective: float) -> None:
+        """Move the bar to `place` and show the objective."""
+        self._bar.update(self._task, completed=place, objective=f"{objective:.6g}")
+
+    def close(self) -> None:
+        """Leave the bar full at the place that was reached."""
+        done = self._bar.tasks[0].completed
+        self._bar.update(self._task, total=max(done, 1))
+        self._bar.stop()

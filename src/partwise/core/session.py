@@ -1,0 +1,187 @@
+"""What surrounds the runs of one fit: a clock, a time limit, a progress bar, Ctrl-C, and a checkpoint.
+
+A fit opens a session; every run inside it, however deep, joins it. So one press of Ctrl-C ends them all: the run
+under way returns the best it has, runs that begin later return at once, and the fit keeps what there is.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import numpy as np
+
+from partwise.compiling import clock
+from partwise.core.checkpoint import Checkpoint
+from partwise.core.progress import ProgressBar
+
+_Outcome = TypeVar("_Outcome")
+
+_current: ContextVar[Session | None] = ContextVar("partwise_session", default=None)
+
+
+class Interrupted(UserWarning):
+    """Issued when Ctrl-C ended a fit early; what had been found by then is kept."""
+
+
+class Session:
+    """One fit, seen from outside its mathematics.
+
+    Parameters
+    ----------
+    max_time : float, optional
+        Seconds that the fit may take, compiling not counted.
+    bar : ProgressBar, optional
+        Where steps are shown.
+    checkpoint : Checkpoint, optional
+        Where runs save their state and look for one to go on from.
+    parent : Session, optional
+        The session of the fit that this fit is a part of.
+
+    Attributes
+    ----------
+    interrupted : bool
+        Whether Ctrl-C was pressed.
+    """
+
+    def __init__(
+        self,
+        max_time: float | None = None,
+        bar: ProgressBar | None = None,
+        checkpoint: Checkpoint | None = None,
+        parent: Session | None = None,
+    ) -> None:
+        self.max_time, self.bar, self.checkpoint, self.parent = max_time, bar, checkpoint, parent
+        self.interrupted = False
+        self._begin = clock()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the session began, without the time spent on compiling."""
+        return clock() - self._begin
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time limit of this session, or of one around it, has passed."""
+        if self.max_time is not None and self.seconds >= self.max_time:
+            return True
+        return self.parent is not None and self.parent.out_of_time
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no further work should begin: Ctrl-C was pressed, or time is up."""
+        return self.interrupted or self.out_of_time
+
+    def interrupt(self) -> None:
+        """Take note of Ctrl-C, here and in the sessions around this one."""
+        self.interrupted = True
+        if self.parent is not None:
+            self.parent.interrupt()
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """A block that Ctrl-C ends without an exception; what it had not done is left undone."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.interrupt()
+
+    def show(self, place: float, objective: float) -> None:
+        """Move the progress bar, if there is one.
+
+        Parameters
+        ----------
+        place : float
+            Steps or seconds done, in the unit of the bar's total.
+        objective : float
+            Shown beside the bar.
+        """
+        if self.bar is not None:
+            self.bar.update(place, objective)
+
+    def restarts(self, count: int, attempt: Callable[[int], _Outcome]) -> list[_Outcome]:
+        """Call ``attempt(0) … attempt(count − 1)`` until Ctrl-C or the time limit; every outcome, in order.
+
+        The first attempt is always made. Ctrl-C during a later one drops that one and keeps those before it.
+        """
+        outcomes: list[_Outcome] = []
+        for i in range(count):
+            if outcomes and self.stopped:
+                break
+            try:
+                outcomes.append(attempt(i))
+            except KeyboardInterrupt:
+                if not outcomes:
+                    raise
+                self.interrupt()
+        return outcomes
+
+    def stage(
+        self, name: str, compute: Callable[[], dict[str, Any]], rng: np.random.Generator | None = None
+    ) -> dict[str, Any]:
+        """The result of `compute`, or what a checkpoint has of it.
+
+        Parameters
+        ----------
+        name : str
+            Names the stage within the fit.
+        compute : callable
+            Returns a dict of arrays and numbers.
+        rng : Generator, optional
+            The random numbers that `compute` draws from; set to where it left them when the result comes from a file.
+        """
+        if self.checkpoint is None:
+            return compute()
+        saved = self.checkpoint.load(name, rng)
+        if saved is not None:
+            return saved
+        found = compute()
+        if not self.interrupted:
+            self.checkpoint.save(name, found, rng)
+        return found
+
+
+def current_session() -> Session | None:
+    """The innermost open session of this thread, if any."""
+    return _current.get()
+
+
+@contextmanager
+def open_session(
+    max_time: float | None = None,
+    bar: ProgressBar | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Iterator[Session]:
+    """Open a session for the fit in the block; see `Session` for the parameters.
+
+    When the block ends normally after Ctrl-C, the outermost session issues the warning `Interrupted`.
+    """
+    parent = _current.get()
+    session = Session(max_time, bar, checkpoint, parent)
+    token = _current.set(session)
+    try:
+        yield session
+    finally:
+        _current.reset(token)
+        if bar is not None:
+            bar.close()
+    if session.interrupted and parent is None:
+        warnings.warn(
+            f"Interrupted after {session.seconds:.1f} s; the best found so far is kept.",
+            Interrupted,
+            stacklevel=5,
+        )
+
+
+@contextmanager
+def joined_session() -> Iterator[Session]:
+    """The current session, or a new one for the block where there is none."""
+    session = _current.get()
+    if session is not None:
+        yield session
+        return
+    with open_session() as session:
+        yield session
