@@ -58,12 +58,16 @@ def missing_of(array: Any, allowed: bool) -> np.ndarray:
     missing = is_nan(values)
     if missing.any() and not allowed:
         raise ValueError(f"Input X contains NaN: {place_of(array, np.isnan)}.")
-    odd = (values != 0) & (values != 1) & ~missing
-    if odd.any():
+    advice = "Binarize the data first, for instance with X > threshold."
+    if (values < 0).any():
+        raise ValueError(
+            f"Negative values in data passed to BooleanMF, which takes 0 and 1 (or bool), NaN for missing: "
+            f"{place_of(array, lambda v: v < 0)}. {advice}"
+        )
+    if ((values != 0) & (values != 1) & ~missing).any():
         raise ValueError(
             f"BooleanMF takes 0 and 1 (or bool), NaN for missing; "
-            f"{place_of(array, lambda v: (v != 0) & (v != 1) & ~is_nan(v))}. Binarize the data first, "
-            "for instance with X > threshold."
+            f"{place_of(array, lambda v: (v != 0) & (v != 1) & ~is_nan(v))}. {advice}"
         )
     return missing
 
