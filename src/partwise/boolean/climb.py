@@ -8,7 +8,6 @@ does the answer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -146,15 +145,8 @@ def climb(
             leader = min(chains, key=lambda chain: chain.record)
             for chain in chains:
                 chain.follow(leader)
-
-        def task(
-            first: int, last: int, trials: int = trials, seeds: Any = seeds, number: int = number
-        ) -> None:
-            for c in range(first, last):
-                chains[c].segment(held, trials, int(seeds[c]), number)
-
         try:
-            over_rows(task, len(chains), grain=1)
+            run_segments(chains, held, trials, seeds, number)
             now = min(chain.record for chain in chains)
             idle = 0 if now < best - 1e-9 else idle + trials
             best = min(best, now)
@@ -172,6 +164,16 @@ def climb(
     if stopped:
         raise Stopped(*found)
     return found
+
+
+def run_segments(chains: list[Chain], prices: Prices, trials: int, seeds: np.ndarray, number: int) -> None:
+    """Run segment `number` of every chain, each with its own seed, on as many threads as there are."""
+
+    def task(first: int, last: int) -> None:
+        for c in range(first, last):
+            chains[c].segment(prices, trials, int(seeds[c]), number)
+
+    over_rows(task, len(chains), grain=1)
 
 
 @leaf()
