@@ -262,10 +262,10 @@ def test_ctrl_c_leaves_the_best_tiles_on_disk(tmp_path, monkeypatch, capsys):
         pressed.append(True)
         if len(pressed) == 40:
             raise KeyboardInterrupt
-        return leg(self, *arguments)
+        return segment(self, *arguments)
 
-    leg = climb.Chain.leg
-    monkeypatch.setattr(climb.Chain, "leg", press)
+    segment = climb.Chain.segment
+    monkeypatch.setattr(climb.Chain, "segment", press)
     out = tmp_path / "o"
     assert call("tiles", tmp_path / "coins.npy", "-k", 5, "-o", out, "--trust", 3, "-q") == 130
     assert "the tiles found so far are kept" in capsys.readouterr().err

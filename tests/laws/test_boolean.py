@@ -8,20 +8,21 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import count, pack, product, unpack, wrong
 from partwise.boolean.climb import climb
 from partwise.boolean.concepts import concept_cover
-from partwise.boolean.descent import Prices, best_usage
+from partwise.boolean.descent import best_usage
 from partwise.boolean.description import description_length
 from partwise.boolean.discovery import log10_chance
 from partwise.boolean.grow import tile_values
-from partwise.boolean.noise import like_flips
+from partwise.boolean.noise import looks_like_flips
 from partwise.boolean.palm import Relaxed, penalty, prox
+from partwise.boolean.prices import Prices
 from partwise.boolean.primp import PrimpRelaxed, code_length
-from partwise.boolean.rank import met_without
+from partwise.boolean.rank import best_drop
 from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.search import Tiles, alternate, error_of, search
-from partwise.boolean.table import Table
 from partwise.boolean.threshold import FINE, cut, cut_at
 from partwise.datasets import make_boolean
 from partwise.parallel import thread_limit
@@ -51,17 +52,17 @@ def test_the_packed_product_is_the_boolean_product(n, m, k, seed):
     assert wrong(P, pack(X), pack(seen)) == ((expected != X) & seen).sum()
 
 
-def paid(X, weights, U, V, prices):
-    """Entry by entry."""
+def cost(X, weights, U, V, prices):
+    """The cost of a factorization, entry by entry."""
     cover = (U[:, :, None] & V[None]).any(axis=1)
     missed, overdone = weights[X & ~cover].sum(), weights[cover & ~X].sum()
     return prices.one * missed + prices.zero * overdone + prices.tile * U.sum()
 
 
 def brute_usage(row, weights, V, prices):
-    """The least that can be paid over all subsets of tiles."""
+    """The lowest cost over all subsets of tiles."""
     subsets = every((False, True), repeat=len(V))
-    return min(paid(row[None], weights[None], np.array(s)[None], V, prices) for s in subsets)
+    return min(cost(row[None], weights[None], np.array(s)[None], V, prices) for s in subsets)
 
 
 @given(
@@ -83,21 +84,21 @@ def test_exact_usage_is_the_best_subset_and_local_usage_is_never_worse_than_befo
     best = sum(brute_usage(X[i], weights[i], V, prices) for i in range(n))
     exact, local = start.copy(), start.copy()
     assert best_usage(table.by_row, tiles, exact, prices, exact=True) == pytest.approx(best)
-    assert paid(X, weights, exact, V, prices) == pytest.approx(best)
+    assert cost(X, weights, exact, V, prices) == pytest.approx(best)
     after = best_usage(table.by_row, tiles, local, prices, exact=False)
-    assert best - 1e-9 <= after <= paid(X, weights, start, V, prices) + 1e-9
-    assert after == pytest.approx(paid(X, weights, local, V, prices))
-    assert error_of(table, local, V) == pytest.approx(paid(X, weights, local, V, Prices()))
+    assert best - 1e-9 <= after <= cost(X, weights, start, V, prices) + 1e-9
+    assert after == pytest.approx(cost(X, weights, local, V, prices))
+    assert error_of(table, local, V) == pytest.approx(cost(X, weights, local, V, Prices()))
     assert table.n_observed == pytest.approx(weights.sum())
     alone = [
-        paid(X, weights, np.delete(local, t, axis=1), np.delete(V, t, axis=0), Prices()) for t in range(k)
+        cost(X, weights, np.delete(local, t, axis=1), np.delete(V, t, axis=0), Prices()) for t in range(k)
     ]
     values = tile_values(table, local, V)
-    assert values == pytest.approx(np.array(alone) - paid(X, weights, local, V, Prices()))
+    assert values == pytest.approx(np.array(alone) - cost(X, weights, local, V, Prices()))
     lengths = [
         description_length(table, np.delete(local, t, axis=1), np.delete(V, t, axis=0)) for t in range(k)
     ]
-    least, (left, error, length) = met_without(table, Tiles(local, V, 0.0))
+    least, (left, error, length) = best_drop(table, Tiles(local, V, 0.0))
     assert (left, length) == (k - 1, pytest.approx(min(lengths)))
     assert length == pytest.approx(lengths[least])
     assert error == pytest.approx(alone[least])
@@ -108,14 +109,14 @@ def weighted(X, rng, kind):
     n, m = X.shape
     weights = rng.choice([0.0, 0.5, 1.0, 3.0], size=(n, m))
     if kind == "missing":
-        return Table.of(X, weights == 0), (weights > 0).astype(float)
+        return BitTable.of(X, weights == 0), (weights > 0).astype(float)
     if kind == "weights":
-        return Table.of(X, None, weights), weights
+        return BitTable.of(X, None, weights), weights
     if kind == "sparse weights":
-        return Table.of(sp.csr_array(X), None, sp.csr_array(weights)), weights
+        return BitTable.of(sp.csr_array(X), None, sp.csr_array(weights)), weights
     by_row = rng.choice([0.0, 1.0, 2.0, 5.0], size=n)
     missing = weights == 0
-    return Table.of(X, sp.csr_array(missing), None, by_row), np.where(missing, 0.0, by_row[:, None])
+    return BitTable.of(X, sp.csr_array(missing), None, by_row), np.where(missing, 0.0, by_row[:, None])
 
 
 @given(n=st.integers(1, 8), m=st.integers(1, 9), k=st.integers(1, 4), seed=seeds)
@@ -192,7 +193,7 @@ def test_relaxed_factors_stay_in_the_unit_interval():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_planted_tiles_come_back_exactly(seed):
     planted = make_boolean(200, 150, 8, noise_add=0.03, noise_drop=0.1, random_state=seed)
-    table = Table.of(planted.data)
+    table = BitTable.of(planted.data)
     tiles = search(
         table, planted.data.astype(np.float32), 8, np.random.default_rng(seed), seconds=20, patience=300
     )
@@ -249,12 +250,12 @@ def test_the_code_length_on_a_table_written_out_by_hand():
     # The tile is used three times, item 3 is wrong twice; five codes in all.
     rows = 3 * -np.log(3 / 5) + 2 * -np.log(2 / 5)
     book = c[0] + c[1] - np.log(3 / 5) + c[2] - np.log(2 / 5)
-    assert code_length(Table.of(X), U, V) == pytest.approx(rows + book)
+    assert code_length(BitTable.of(X), U, V) == pytest.approx(rows + book)
 
 
 def test_concepts_are_closed_and_the_first_is_the_greedy_best():
     X = np.random.default_rng(0).random((30, 9)) < 0.6
-    usage, columns = concept_cover(Table.of(X), 4)
+    usage, columns = concept_cover(BitTable.of(X), 4)
     for u, v in zip(usage.T, columns, strict=True):
         assert X[u][:, v].all(), "nothing but ones"
         assert np.array_equal(X[u].all(axis=0), v), "no column can be added"
@@ -268,15 +269,15 @@ def test_concepts_are_closed_and_the_first_is_the_greedy_best():
 
 def test_wrong_entries_like_flips_are_told_from_others():
     planted = make_boolean(300, 300, 6, noise_add=0.05, noise_drop=0.15, random_state=0)
-    table = Table.of(planted.data)
-    assert like_flips(table, planted.usage, planted.components)
-    assert not like_flips(table, planted.usage[:, 1:], planted.components[1:]), "a tile is missing"
+    table = BitTable.of(planted.data)
+    assert looks_like_flips(table, planted.usage, planted.components)
+    assert not looks_like_flips(table, planted.usage[:, 1:], planted.components[1:]), "a tile is missing"
 
 
 def test_thresholds_are_the_best_of_their_grid():
     rng = np.random.default_rng(0)
     X, W, Ht = rng.random((20, 15)) < 0.4, rng.random((20, 3)), rng.random((15, 3))
-    table = Table.of(X)
+    table = BitTable.of(X)
     errors = {tau: cut_at(table, W, Ht, tau, tau).error for tau in FINE}
     tiles, (lowest, highest) = cut(table, W, Ht)
     assert tiles.error == min(errors.values()) == errors[lowest[0]] == errors[highest[0]]

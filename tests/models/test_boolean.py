@@ -101,6 +101,8 @@ def test_save_and_load(model, planted, tmp_path):
 def test_bad_and_trivial_input(planted):
     with pytest.raises(ValueError, match=r"X\[1, 2\] = 3"):
         BooleanMF(2).fit(np.where(np.arange(20).reshape(4, 5) == 7, 3, 1))
+    with pytest.raises(ValueError, match=r"Negative values in data passed to BooleanMF.*X\[0, 1\] = -1"):
+        BooleanMF(2).fit(np.array([[2, -1], [0, 1]]))
     with pytest.raises(ValueError, match="exceeds the smaller side"):
         BooleanMF(9).fit(np.eye(8))
     with pytest.raises(ValueError, match="needs a number of tiles"):

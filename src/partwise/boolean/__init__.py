@@ -1,1 +1,1 @@
-"""Boolean algebra on packed bits, and the searches for tiles that are built on it."""
+"""Boolean matrix factorization: algebra on packed bits, and the searches for tiles built on it."""

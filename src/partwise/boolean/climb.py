@@ -1,34 +1,43 @@
-"""Iterated local search in compiled code: disturb a tile, improve rows and columns in turn, keep what is no worse.
+"""Iterated local search in compiled code: perturb a tile, improve rows and columns in turn, accept or undo.
 
 A trial takes a fraction of a millisecond on small tables, so the loop itself has to be compiled. Several chains run
-side by side, each with random numbers of its own; their number does not depend on the threads, so neither does the
-answer.
+side by side, each with its own random numbers; their number does not depend on the number of threads, so neither
+does the answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from partwise.boolean.descent import WRONG, Prices, as_floats, desk_for
-from partwise.boolean.disturb import Room, disturb
-from partwise.boolean.faces import Face, State, carry, copy, is_stale, repack, settle, state_of
-from partwise.boolean.table import Table
+from partwise.boolean.bit_table import BitTable
+from partwise.boolean.descent import row_scratch
+from partwise.boolean.perturb import PerturbScratch, perturb
+from partwise.boolean.prices import WRONG, Prices, as_floats
+from partwise.boolean.search_state import (
+    SideSnapshot,
+    SideState,
+    any_stale,
+    copy_matrix,
+    copy_touched,
+    current_state,
+    improve_side,
+    repack,
+)
 from partwise.compiling import clock
 from partwise.jit import leaf, njit
 from partwise.parallel import over_rows
 
-#: Chains that search side by side, and how much worse than its record each may become, as a share of the
-#: record (of a hundred wrong entries, where the record is less), at the crest and at the end of a wave.
+#: One pair for each chain: how much worse than its record a chain may become at the beginning and at the end of a
+#: wave, as a share of the record (of the price of a hundred uncovered ones, where the record is less).
 SLACK = ((0.005, 0.002), (0.08, 0.0))
-#: Legs of a wave, and trials of a leg at most. At the crest a chain that has fallen behind goes on from the best one.
-WAVE, LEG = 8, 256
+#: Segments of a wave, and most trials of a segment. At the beginning of a wave, chains continue from the best tiles.
+WAVE, SEGMENT = 8, 256
 
 
 class Stopped(KeyboardInterrupt):
-    """Somebody had seen enough. What was found until then is not lost: usage, columns, what they pay."""
+    """Ctrl-C during a search. `found` has what was found until then: usage, columns, and their cost."""
 
     def __init__(self, usage: np.ndarray, columns: np.ndarray, error: float) -> None:
         super().__init__()
@@ -36,37 +45,41 @@ class Stopped(KeyboardInterrupt):
 
 
 class Chain:
-    """One search: where it stands, the best it has seen, and how much worse than that it may wander."""
+    """One chain of the search: its current tiles, the best it has seen, and how much worse it may become.
+
+    `slack` has how much higher than the record the cost of an accepted trial may be, as a share of the record, at the
+    beginning and at the end of a wave.
+    """
 
     def __init__(
-        self, table: Table, usage: np.ndarray, columns: np.ndarray, slack: tuple[float, float]
+        self, table: BitTable, usage: np.ndarray, columns: np.ndarray, slack: tuple[float, float]
     ) -> None:
-        self.rows = Face.of(table.by_row, usage.copy())
-        self.columns = Face.of(table.by_column, np.array(columns.T, order="C"))
-        self.room = Room.of(table, usage.shape[1])
-        self.kept = State.like(self.rows), State.like(self.columns)
+        self.rows = SideState.of(table.by_row, usage.copy())
+        self.columns = SideState.of(table.by_column, np.array(columns.T, order="C"))
+        self.perturb_scratch = PerturbScratch.of(table, usage.shape[1])
+        self.kept = SideSnapshot.like(self.rows), SideSnapshot.like(self.columns)
         self.best = usage.copy(), np.array(columns.T, order="C")
         self.record = np.inf
-        self.crest, self.end = slack
+        self.first_slack, self.last_slack = slack
 
     def follow(self, leader: Chain) -> None:
-        """Go on from the best tiles of another chain, or from one's own if these are as good."""
+        """Continue from the best tiles of `leader`, or from this chain's own best if these are no worse."""
         source = leader if leader.record < self.record - 1e-9 else self
         self.record = source.record
-        for mine, theirs, face in zip(self.best, source.best, (self.rows, self.columns), strict=True):
+        for mine, theirs, side in zip(self.best, source.best, (self.rows, self.columns), strict=True):
             mine[:] = theirs
-            face.use[:] = theirs
-            for marks in (face.stale, face.dirty, face.moved):
+            side.use[:] = theirs
+            for marks in (side.stale, side.dirty, side.touched):
                 marks[:] = True
 
-    def leg(self, prices: Prices, trials: int, seed: int, number: int = 0) -> None:
-        """So many trials."""
+    def segment(self, prices: Prices, trials: int, seed: int, number: int = 0) -> None:
+        """Run a number of trials; `number` counts segments and says where in its wave this one is."""
         phase = (number % WAVE) / (WAVE - 1)
-        slack = self.end + (self.crest - self.end) * (1.0 - phase) ** 2
+        slack = self.last_slack + (self.first_slack - self.last_slack) * (1.0 - phase) ** 2
         self.record = climb_chain(
             self.rows,
             self.columns,
-            self.room,
+            self.perturb_scratch,
             *self.kept,
             *self.best,
             self.record,
@@ -78,26 +91,50 @@ class Chain:
 
 
 def climb(
-    table: Table,
+    table: BitTable,
     usage: np.ndarray,
     columns: np.ndarray,
     rng: np.random.Generator,
     seconds: float,
     patience: int,
     prices: Prices = WRONG,
-    tell: Callable[[float], None] | None = None,
+    report: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """From the given tiles on, until `patience` trials of every chain in a row found nothing, or time is up.
+    """Search from given tiles on until patience or time ends.
 
-    A trial is accepted if it is no more than a little worse than the chain's record (record-to-record travel, Dueck):
-    a chain that accepts no loss settles where it began. How much worse goes in waves, for no one level suits all
-    tables. Ctrl-C raises `Stopped`, which has what was found.
+    A trial is accepted if its cost is at most a little above the chain's record (record-to-record travel, Dueck
+    1993): a chain that accepts no loss stays in the optimum where it began. The accepted loss falls in the course
+    of a wave and starts again with the next one, because no one level suits all tables.
+
+    Parameters
+    ----------
+    table : BitTable
+    usage, columns : arrays of bool of shapes (n, k) and (k, m)
+        Where to start.
+    rng : numpy.random.Generator
+    seconds : float
+        Time limit.
+    patience : int
+        Trials of each chain in a row without a new best, after which the search ends.
+    prices : Prices
+    report : callable, optional
+        Called with the lowest cost after every segment.
+
+    Returns
+    -------
+    tuple
+        Usage, columns and cost of the best tiles.
+
+    Raises
+    ------
+    Stopped
+        After Ctrl-C, with the best tiles so far.
     """
     held = as_floats(prices)
     chains = [Chain(table, usage, columns, slack) for slack in SLACK]
-    # No trials: what the start pays.
+    # A segment without trials computes the cost of the start.
     for chain in chains:
-        chain.leg(held, 0, 0)
+        chain.segment(held, 0, 0)
     begin = clock()
     best = np.inf
     trials, idle, number = 8, 0, 0
@@ -108,27 +145,20 @@ def climb(
             leader = min(chains, key=lambda chain: chain.record)
             for chain in chains:
                 chain.follow(leader)
-
-        def task(
-            first: int, last: int, trials: int = trials, seeds: Any = seeds, number: int = number
-        ) -> None:
-            for c in range(first, last):
-                chains[c].leg(held, trials, int(seeds[c]), number)
-
         try:
-            over_rows(task, len(chains), grain=1)
+            run_segments(chains, held, trials, seeds, number)
             now = min(chain.record for chain in chains)
             idle = 0 if now < best - 1e-9 else idle + trials
             best = min(best, now)
-            if tell is not None:
-                tell(best)
+            if report is not None:
+                report(best)
         except KeyboardInterrupt:
             stopped = True
         if best <= 0:
             break
         number += 1
-        # Longer legs, but not by the clock: the answer must not depend on the machine unless time ends the search.
-        trials = min(2 * trials, max(8, min(LEG, patience // WAVE)))
+        # Segments grow by count, not by the clock: the answer must not depend on the machine's speed.
+        trials = min(2 * trials, max(8, min(SEGMENT, patience // WAVE)))
     winner = min(chains, key=lambda chain: chain.record)
     found = winner.best[0], np.ascontiguousarray(winner.best[1].T), float(winner.record)
     if stopped:
@@ -136,9 +166,19 @@ def climb(
     return found
 
 
+def run_segments(chains: list[Chain], prices: Prices, trials: int, seeds: np.ndarray, number: int) -> None:
+    """Run segment `number` of every chain, each with its own seed, on as many threads as there are."""
+
+    def task(first: int, last: int) -> None:
+        for c in range(first, last):
+            chains[c].segment(prices, trials, int(seeds[c]), number)
+
+    over_rows(task, len(chains), grain=1)
+
+
 @leaf()
-def paid_by(cost: np.ndarray, use: np.ndarray, prices: Prices) -> float:
-    """What columns pay, and what rows pay for their tiles."""
+def total_cost(cost: np.ndarray, use: np.ndarray, prices: Prices) -> float:
+    """Sum of the costs of all columns, plus the price of the tiles that rows use (`use`)."""
     total, uses = 0.0, 0
     for j in range(cost.shape[0]):
         total += cost[j]
@@ -150,11 +190,11 @@ def paid_by(cost: np.ndarray, use: np.ndarray, prices: Prices) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def climb_chain(
-    rows: Face,
-    columns: Face,
-    room: Room,
-    kept_rows: State,
-    kept_columns: State,
+    rows: SideState,
+    columns: SideState,
+    perturb_scratch: PerturbScratch,
+    kept_rows: SideSnapshot,
+    kept_columns: SideSnapshot,
     best_rows: np.ndarray,
     best_columns: np.ndarray,
     record: float,
@@ -163,30 +203,34 @@ def climb_chain(
     trials: int,
     seed: int,
 ) -> float:
-    """`trials` disturbances, and the best of what they lead to; returns what that pays."""
+    """Run `trials` perturbations of one chain; returns its record, the lowest cost seen.
+
+    The sides hold the current tiles, `kept_rows` and `kept_columns` the last accepted ones, `best_rows` and
+    `best_columns` the use of tiles at the record. `slack` is the accepted loss as a share of the record.
+    """
     np.random.seed(seed)  # noqa: NPY002  (compiled code has no other generator; this one is the thread's own)
     k = rows.use.shape[1]
-    before, desk = np.empty(k, np.bool_), desk_for(k)
+    before, scratch = np.empty(k, np.bool_), row_scratch(k)
     # One loop over both sides: whatever is called here is compiled into this function once for each call.
-    faces, kept, best = (rows, columns), (kept_rows, kept_columns), (best_rows, best_columns)
-    standing = paid_by(kept_columns.cost, kept_rows.use, prices)
+    sides, kept, best = (rows, columns), (kept_rows, kept_columns), (best_rows, best_columns)
+    standing = total_cost(kept_columns.cost, kept_rows.use, prices)
     for trial in range(trials + 1):
-        fresh = trial == 0 and is_stale(rows)
+        fresh = trial == 0 and any_stale(rows)
         if trial > 0:
-            disturb(rows, columns, room, prices)
-        while is_stale(rows) or is_stale(columns):
-            for side in range(2):
-                repack(faces[side], faces[1 - side])
-                settle(faces[side], faces[1 - side], prices, before, desk)
-        paid = paid_by(columns.cost, rows.use, prices)
-        better = paid < record - 1e-9
-        record = paid if better else record
-        stays = fresh or paid <= max(standing, record + slack * max(record, 100.0 * prices.one)) + 1e-9
-        standing = paid if stays else standing
-        for side in range(2):
-            face = faces[side]
+            perturb(rows, columns, perturb_scratch, prices)
+        while any_stale(rows) or any_stale(columns):
+            for s in range(2):
+                repack(sides[s], sides[1 - s])
+                improve_side(sides[s], sides[1 - s], prices, before, scratch)
+        cost = total_cost(columns.cost, rows.use, prices)
+        better = cost < record - 1e-9
+        record = cost if better else record
+        stays = fresh or cost <= max(standing, record + slack * max(record, 100.0 * prices.one)) + 1e-9
+        standing = cost if stays else standing
+        for s in range(2):
+            side = sides[s]
             if better:
-                copy(face.use, best[side])
-            now = state_of(face)
-            carry(now if stays else kept[side], kept[side] if stays else now, face.moved)
+                copy_matrix(side.use, best[s])
+            now = current_state(side)
+            copy_touched(now if stays else kept[s], kept[s] if stays else now, side.touched)
     return record

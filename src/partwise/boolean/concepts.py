@@ -1,41 +1,41 @@
-"""A greedy cover by concepts: tiles of nothing but ones, each the largest that can be found in what is uncovered.
+"""A greedy cover by formal concepts: tiles of nothing but ones, each chosen to cover most of what is uncovered.
 
-A concept is a set of rows and the columns that all of them have, such that no other row has all these columns
-(Belohlavek & Vychodil 2010, whose greedy search this follows: begin with no column, and add the one whose closure
-covers most). Where many tiles are wanted it is a far better start than relaxed factors, which spread thin.
+A concept is a set of rows and the columns that all of them have, such that no other row has all these columns. The
+greedy search follows Belohlavek & Vychodil 2010: begin with no column, and repeatedly add the one whose closure
+covers most. Where many tiles are wanted it is a far better start than relaxed factors.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from partwise.boolean.bits import ones, pack
-from partwise.boolean.table import Table
+from partwise.boolean.bit_table import BitTable
+from partwise.boolean.bits import pack, popcount
 from partwise.jit import njit
 
-#: Columns times columns times words of a column: more work than this for a tile is not worth a start.
+#: Most work, in words read, that is spent on one tile of a start.
 MOST_WORK = 2e8
-#: The same for all tiles together, where it is a matter of milliseconds.
+#: Work, for all tiles together, that takes milliseconds.
 LITTLE_WORK = 1e7
 
 
-def work(table: Table) -> float:
-    """Words that are looked at for one tile, but for a factor of the columns it gets."""
+def work(table: BitTable) -> float:
+    """Words read to find one concept, up to a factor of the number of columns it gets."""
     return float(table.m**2 * table.by_column.plain.shape[1])
 
 
-def affordable(table: Table) -> bool:
-    """Is the search for concepts cheap enough here?"""
+def is_affordable(table: BitTable) -> bool:
+    """Whether the search for a concept takes at most `MOST_WORK`."""
     return work(table) <= MOST_WORK
 
 
-def instant(table: Table, rank: int) -> bool:
-    """Is it cheaper than anything else?"""
+def is_instant(table: BitTable, rank: int) -> bool:
+    """Whether the search for `rank` concepts takes milliseconds."""
     return work(table) * rank <= LITTLE_WORK
 
 
-def concept_cover(table: Table, rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """`rank` concepts (fewer never: empty ones fill up) as usage (n × k) and columns (k × m)."""
+def concept_cover(table: BitTable, rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """Find `rank` concepts, the last ones empty if fewer cover all; returns usage (n × k) and columns (k × m)."""
     columns = np.ascontiguousarray(table.by_column.plain)
     left = columns.copy()
     usage, chosen = np.zeros((table.n, rank), bool), np.zeros((rank, table.m), bool)
@@ -54,7 +54,11 @@ def concept_cover(table: Table, rank: int) -> tuple[np.ndarray, np.ndarray]:
 def next_concept(
     columns: np.ndarray, left: np.ndarray, everything: np.ndarray, extent: np.ndarray, intent: np.ndarray
 ) -> int:
-    """The concept that covers most of `left`, into `extent` and `intent`; what it covers is removed from `left`."""
+    """Find the concept that covers most of `left`; returns how many bits of `left` it covers.
+
+    Its rows go into `extent` (packed) and its columns into `intent`; what it covers is removed from `left`.
+    `columns` and `left` are packed by columns; `everything` is the packed set of all rows.
+    """
     m, width = columns.shape
     for w in range(width):
         extent[w] = everything[w]
@@ -70,7 +74,7 @@ def next_concept(
             possible = 0
             for w in range(width):
                 trial[w] = extent[w] & columns[j, w]
-                possible += ones(trial[w])
+                possible += popcount(trial[w])
             if possible == 0:
                 continue
             cover = 0
@@ -80,7 +84,7 @@ def next_concept(
                     if trial[w] & ~columns[c, w]:
                         inside = False
                         break
-                    new += ones(trial[w] & left[c, w])
+                    new += popcount(trial[w] & left[c, w])
                 if inside:
                     cover += new
             if cover > best:

@@ -1,9 +1,12 @@
-"""Which tiles should a row use? One side of a Boolean factorization with the other held, on packed bits.
+"""Which tiles should a row use? One factor of a Boolean factorization with the other one held, on packed bits.
 
-What is lowered, over observed entries, is `Prices`: so much for every one that is not covered, so much for
-every zero that is, so much for every tile used. With 1, 1 and 0 that is the number of wrong entries. Single tiles
-are added, dropped and exchanged until none of that helps; for few tiles a search by branch and bound then
-finds the best subset there is. Columns are rows of the transpose.
+The cost, over observed entries, is given by `Prices`: a price for every one left uncovered, for every zero covered,
+and for every tile used. Single tiles are added, dropped and exchanged until no such change helps; with few tiles a
+search by branch and bound then finds the best subset. Columns are treated as rows of the transpose.
+
+Arguments of the compiled functions: `bits`, `zeros` and `weight` as in `bit_table.Side`; `tiles`, the packed tiles
+in all planes (k × words), and `tiles_T`, their transpose; `use` or `usage`, which tiles each row uses (n × k, bool);
+`once` and `twice`, what is covered by at least one and by at least two used tiles (n × words).
 """
 
 from __future__ import annotations
@@ -12,32 +15,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from partwise.boolean.bits import ones
-from partwise.boolean.table import Side
+from partwise.boolean.bit_table import Side
+from partwise.boolean.bits import popcount
+from partwise.boolean.branch_and_bound import exact_rows
+from partwise.boolean.prices import WRONG, Prices, as_floats
 from partwise.jit import leaf, njit
 from partwise.parallel import over_rows
 
-#: Up to so many tiles the best subset is found; with more, after so many steps the best of those seen is taken.
+#: With up to `MOST_EXACT` tiles the best subset is found; with more, branch and bound ends after `MOST_STEPS` nodes.
 MOST_EXACT, MOST_STEPS = 16, 4096
-#: Rows of up to so many words are covered without branches.
+#: Longest row, in words, that is covered without branches.
 SHORT = 4
 _ZERO, _FULL = np.uint64(0), ~np.uint64(0)
-#: Two counts in one word.
+#: Two counts share a word: zeros in the upper half, ones in the lower.
 _HALF, _LOWER = np.int64(32), np.int64(0xFFFFFFFF)
 _HUGE = 1e300
-
-
-class Prices(NamedTuple):
-    """What is paid for a one left uncovered, for a zero covered, and for the use of a tile."""
-
-    one: float = 1.0
-    zero: float = 1.0
-    tile: float = 0.0
-
-
-WRONG = Prices()
-#: The same, and of equals the one with the fewest bits.
-FEWEST = Prices(tile=1e-6)
 
 
 def best_usage(
@@ -47,86 +39,96 @@ def best_usage(
     prices: Prices = WRONG,
     exact: bool | None = None,
 ) -> float:
-    """Improve `usage` (n × k, bool) of the packed tiles in place; returns what is paid.
+    """Lower the cost of `usage`, in place; returns the cost.
 
-    No row ends worse than it began. With `exact` the best subset is looked for, by default if tiles are few.
+    Parameters
+    ----------
+    side : Side
+        The table by rows; by columns, to improve the columns of tiles whose rows are held.
+    packed : array of uint64 of shape (k, words)
+        The packed tiles.
+    usage : array of bool of shape (n, k)
+        Which tiles each row uses. No row ends with a higher cost than it began with.
+    prices : Prices
+    exact : bool, optional
+        Whether to look for the best subset by branch and bound. By default, if there are at most `MOST_EXACT` tiles.
+
+    Returns
+    -------
+    float
+        The cost over all rows.
     """
     n, k = usage.shape
     out = np.zeros(n)
     tiles, held = side.spread(packed), as_floats(prices)
-    across = np.ascontiguousarray(tiles.T)
+    tiles_T = np.ascontiguousarray(tiles.T)
     steps = 4 << k if k <= MOST_EXACT else MOST_STEPS
 
     def task(a: int, b: int) -> None:
         sides = side.bits[a:b], side.zeros[a:b], side.weight, tiles
         rows = usage[a:b], held, out[a:b]
-        local_rows(*sides, across, *rows)
+        local_rows(*sides, tiles_T, *rows)
         if exact if exact is not None else k <= MOST_EXACT:
             exact_rows(*sides, *rows, steps)
 
-    # To hand rows to another thread takes as long as to deal with so many tiles of a word.
+    # Handing rows to another thread takes about as long as working on 32768 words of tiles.
     over_rows(task, n, grain=max(32, 32768 // max(1, tiles.size)))
     return float(out.sum())
 
 
-def as_floats(prices: Prices) -> Prices:
-    """The same prices, of the one type that kernels are compiled for."""
-    return Prices(*(float(price) for price in prices))
-
-
 @leaf(forceinline=True)
-def taking(
+def gain_of_taking(
     bits: np.ndarray,
     zeros: np.ndarray,
     weight: np.ndarray,
     i: int,
     tiles: np.ndarray,
     t: int,
-    closed: np.ndarray,
+    covered: np.ndarray,
     prices: Prices,
-    but: int,
+    other: int,
 ) -> float:
-    """What row i gains, ones over zeros, by what tile t covers outside of `closed` (n × words) and of tile `but`.
+    """Gain of row i by what tile t covers outside of `covered` (n × words) and outside of tile `other`.
 
-    -1 is no tile.
+    The price of the ones less the price of the zeros, without the price of using the tile. -1 for `other` is no tile.
     """
-    # Counts are whole numbers within a plane, so that the loop is one of integers.
+    # Within a plane every bit weighs the same, so the inner loop counts in integers.
     planes = weight.shape[0]
     width = bits.shape[1] if planes == 1 else bits.shape[1] // planes
     total = 0.0
     for p in range(planes):
         good, bad = 0, 0
         for w in range(p * width, (p + 1) * width):
-            new = tiles[t, w] & ~(closed[i, w] | (tiles[but, w] if but >= 0 else _ZERO))
-            good += ones(new & bits[i, w])
-            bad += ones(new & zeros[i, w])
+            new = tiles[t, w] & ~(covered[i, w] | (tiles[other, w] if other >= 0 else _ZERO))
+            good += popcount(new & bits[i, w])
+            bad += popcount(new & zeros[i, w])
         total += weight[p] * (prices.one * good - prices.zero * bad)
     return total
 
 
 @leaf(forceinline=True)
-def wrong_in_row(
+def cover_cost(
     bits: np.ndarray, zeros: np.ndarray, weight: np.ndarray, i: int, cover: np.ndarray, prices: Prices
 ) -> float:
-    """What row i pays for what is covered and what is not."""
+    """Cost of row i if `cover[i]` is covered: uncovered ones and covered zeros, without uses of tiles."""
     planes = weight.shape[0]
     width = bits.shape[1] if planes == 1 else bits.shape[1] // planes
     total = 0.0
     for p in range(planes):
         missed, overdone = 0, 0
         for w in range(p * width, (p + 1) * width):
-            missed += ones(bits[i, w] & ~cover[i, w])
-            overdone += ones(zeros[i, w] & cover[i, w])
+            missed += popcount(bits[i, w] & ~cover[i, w])
+            overdone += popcount(zeros[i, w] & cover[i, w])
         total += weight[p] * (prices.one * missed + prices.zero * overdone)
     return total
 
 
 @leaf(forceinline=True)
 def cover_row(tiles: np.ndarray, use: np.ndarray, i: int, once: np.ndarray, twice: np.ndarray) -> None:
-    """What the tiles of row i cover, and what two or more of them cover."""
+    """Write what the tiles used by row i cover into `once[i]`, and what two or more cover into `twice[i]`."""
     k, width = tiles.shape
     if width <= SHORT:
-        # Which tiles a row uses cannot be guessed: to go through all of them is quicker than to skip some.
+        # Which tiles a row uses is unpredictable: masking all of them is quicker than branching around some.
         for w in range(width):
             covered, again = _ZERO, _ZERO
             for t in range(k):
@@ -146,23 +148,23 @@ def cover_row(tiles: np.ndarray, use: np.ndarray, i: int, once: np.ndarray, twic
                 once[i, w] |= tiles[t, w]
 
 
-class Desk(NamedTuple):
-    """Where a row's changes are worked out, tile by tile."""
+class RowScratch(NamedTuple):
+    """Scratch arrays with one entry per tile, for the changes that are open to a row."""
 
-    #: All ones for tiles that the row does not use.
+    #: All bits set for tiles that the row does not use, none for those it uses.
     unused: np.ndarray
-    #: Ones that the tile alone covers, or would cover, and in the upper half of the word the zeros.
+    #: Ones that the tile alone covers or would add, and in the upper half of the word the zeros.
     counts: np.ndarray
-    #: What it gains to take the tile, or to drop it.
+    #: Gain of dropping the tile, or of taking it.
     gain: np.ndarray
-    #: Of a tile that is used, the zeros that it alone covers; of one that is not, what it gains to take it.
+    #: For a used tile the price of the zeros it alone covers, for an unused one the gain of taking it.
     bound: np.ndarray
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def desk_for(k: int) -> Desk:
-    """One for so many tiles."""
-    return Desk(np.empty(k, np.uint64), np.empty(k, np.int64), np.empty(k), np.empty(k))
+def row_scratch(k: int) -> RowScratch:
+    """Scratch arrays for k tiles."""
+    return RowScratch(np.empty(k, np.uint64), np.empty(k, np.int64), np.empty(k), np.empty(k))
 
 
 @leaf(forceinline=True)
@@ -171,21 +173,23 @@ def count_alone(
     zeros: np.ndarray,
     weight: np.ndarray,
     i: int,
-    across: np.ndarray,
+    tiles_T: np.ndarray,
     use: np.ndarray,
     once: np.ndarray,
     twice: np.ndarray,
-    desk: Desk,
+    scratch: RowScratch,
     prices: Prices,
 ) -> None:
-    """What each tile alone covers of row i, or would: ones over zeros into `desk.gain`, zeros into `desk.bound`.
+    """For each tile, count what it alone covers of row i, or what an unused tile would add to the cover.
 
-    Tile after tile in the inner loop, for which `across` has the tiles as columns: rows are often a word or two.
+    The price of these ones less that of these zeros goes into `scratch.gain`, the price of the zeros into
+    `scratch.bound`. The inner loop runs over tiles, contiguous in `tiles_T`, because rows are often only a word or
+    two.
     """
-    words, k = across.shape
+    words, k = tiles_T.shape
     planes = weight.shape[0]
     width = words if planes == 1 else words // planes
-    unused, counts, gain, bound = desk.unused, desk.counts, desk.gain, desk.bound
+    unused, counts, gain, bound = scratch.unused, scratch.counts, scratch.gain, scratch.bound
     for t in range(k):
         unused[t] = _ZERO if use[i, t] else _FULL
         gain[t] = 0.0
@@ -196,8 +200,8 @@ def count_alone(
         for w in range(p * width, (p + 1) * width):
             one, zero, covered, again = bits[i, w], zeros[i, w], once[i, w], twice[i, w]
             for t in range(k):
-                alone = across[w, t] & ~(again | (covered & unused[t]))
-                counts[t] += ones(alone & one) + (ones(alone & zero) << _HALF)
+                alone = tiles_T[w, t] & ~(again | (covered & unused[t]))
+                counts[t] += popcount(alone & one) + (popcount(alone & zero) << _HALF)
         for t in range(k):
             good, bad = np.int32(counts[t] & _LOWER), np.int32(counts[t] >> _HALF)
             gain[t] += weight[p] * (prices.one * good - prices.zero * bad)
@@ -205,13 +209,16 @@ def count_alone(
 
 
 @leaf(forceinline=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
-def weigh_changes(use: np.ndarray, i: int, desk: Desk, cost: float) -> tuple[float, float, float]:
-    """From those counts what each change gains, and the most that one can; the most that a tile which is dropped,
-    and one which is taken for it, can add to an exchange.
+def weigh_changes(use: np.ndarray, i: int, scratch: RowScratch, cost: float) -> tuple[float, float, float]:
+    """Turn the counts in `scratch` into what each change gains, where using a tile costs `cost`.
+
+    On return `gain` has, for each tile, the gain of dropping it (if used) or taking it (if not). `bound` has the
+    share of each tile in an upper bound on the gain of an exchange. Returns the best single gain, the largest bound
+    of a used tile and the largest bound of an unused one.
     """
-    gain, bound = desk.gain, desk.bound
+    gain, bound = scratch.gain, scratch.bound
     best, drop, take = -_HUGE, -_HUGE, -_HUGE
-    # Choices, not branches, so that several tiles are dealt with at a time.
+    # Selections instead of branches, so that the compiler can handle several tiles at a time.
     for t in range(use.shape[1]):
         used = use[i, t]
         taken, dropped = gain[t] - cost, bound[t] + cost
@@ -233,27 +240,28 @@ def improve(
     weight: np.ndarray,
     i: int,
     tiles: np.ndarray,
-    across: np.ndarray,
+    tiles_T: np.ndarray,
     use: np.ndarray,
     once: np.ndarray,
     twice: np.ndarray,
-    desk: Desk,
+    scratch: RowScratch,
     prices: Prices,
     tie: float,
 ) -> float:
-    """Take the best single change of row i until none helps; returns what it pays.
+    """Apply the best single change to row i, or the best exchange where none helps, until neither does.
 
-    `once` holds what is covered, `twice` what is covered by two tiles or more: dropping a tile uncovers what it
-    covers and `twice` does not. An exchange gains at most the zeros that the one tile alone covers and what the
-    other gains by itself. A small `tie`, above or below zero, makes the row drop or take tiles that change nothing.
+    Returns the cost of the row. Dropping a tile uncovers what it covers and `twice` does not. An exchange gains at
+    most the price of the zeros that the dropped tile alone covers plus the gain of taking the other by itself.
+    `tie` is added to the price of a tile: a small positive or negative value makes the row drop or take tiles that
+    change nothing.
     """
     k = tiles.shape[0]
-    gain, bound = desk.gain, desk.bound
+    gain, bound = scratch.gain, scratch.bound
     cost = prices.tile + tie
     while True:
         cover_row(tiles, use, i, once, twice)
-        count_alone(bits, zeros, weight, i, across, use, once, twice, desk, prices)
-        best, drop, take = weigh_changes(use, i, desk, cost)
+        count_alone(bits, zeros, weight, i, tiles_T, use, once, twice, scratch, prices)
+        best, drop, take = weigh_changes(use, i, scratch, cost)
         if best > 1e-9:
             t = 0
             while gain[t] != best:
@@ -268,7 +276,9 @@ def improve(
                 for b in range(k):
                     if use[i, b] or bound[a] + bound[b] <= best:
                         continue
-                    worth = bound[b] + cost - taking(bits, zeros, weight, i, tiles, a, twice, prices, b)
+                    worth = (
+                        bound[b] + cost - gain_of_taking(bits, zeros, weight, i, tiles, a, twice, prices, b)
+                    )
                     if worth > best:
                         best, change, partner = worth, a, b
         if change < 0:
@@ -278,7 +288,7 @@ def improve(
     uses = 0
     for t in range(k):
         uses += int(use[i, t])
-    return wrong_in_row(bits, zeros, weight, i, once, prices) + prices.tile * uses
+    return cover_cost(bits, zeros, weight, i, once, prices) + prices.tile * uses
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -287,116 +297,24 @@ def local_rows(
     zeros: np.ndarray,
     weight: np.ndarray,
     tiles: np.ndarray,
-    across: np.ndarray,
+    tiles_T: np.ndarray,
     usage: np.ndarray,
     prices: Prices,
     out: np.ndarray,
 ) -> None:
-    """Each row from what it has and from nothing; the better of both."""
+    """Improve each row twice, from the tiles it uses and from none, and keep the cheaper result in `usage`.
+
+    The costs go into `out`.
+    """
     n, width = bits.shape
     k = usage.shape[1]
     fresh = np.zeros((n, k), np.bool_)
     once, twice = np.empty((n, width), np.uint64), np.empty((n, width), np.uint64)
-    desk = desk_for(k)
+    scratch = row_scratch(k)
     for i in range(n):
-        first = improve(bits, zeros, weight, i, tiles, across, usage, once, twice, desk, prices, 0.0)
-        second = improve(bits, zeros, weight, i, tiles, across, fresh, once, twice, desk, prices, 0.0)
+        first = improve(bits, zeros, weight, i, tiles, tiles_T, usage, once, twice, scratch, prices, 0.0)
+        second = improve(bits, zeros, weight, i, tiles, tiles_T, fresh, once, twice, scratch, prices, 0.0)
         if second < first - 1e-9:
             for t in range(k):
                 usage[i, t] = fresh[i, t]
         out[i] = min(first, second)
-
-
-@leaf()
-def by_reach(
-    bits: np.ndarray, weight: np.ndarray, i: int, tiles: np.ndarray, order: np.ndarray, reach: np.ndarray
-) -> int:
-    """The tiles that have any of row i's ones, those with most first, into `order`; returns how many there are."""
-    plane = bits.shape[1] // weight.shape[0]
-    useful = 0
-    for t in range(tiles.shape[0]):
-        hit = 0.0
-        for w in range(bits.shape[1]):
-            hit += weight[w // plane] * ones(tiles[t, w] & bits[i, w])
-        if hit > 0.0:
-            at = useful
-            while at > 0 and reach[at - 1] < hit:
-                reach[at], order[at] = reach[at - 1], order[at - 1]
-                at -= 1
-            reach[at], order[at] = hit, t
-            useful += 1
-    return useful
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def exact_rows(
-    bits: np.ndarray,
-    zeros: np.ndarray,
-    weight: np.ndarray,
-    tiles: np.ndarray,
-    usage: np.ndarray,
-    prices: Prices,
-    out: np.ndarray,
-    steps: int,
-) -> None:
-    """The best subset for each row; what it has now, and pays by `out`, if nothing is better.
-
-    Depth first over the tiles, those with most of the row's ones first. A branch ends where what it covers wrongly,
-    and what the tiles that are left cannot cover, cost as much as the best subset so far; and all do after `steps`.
-    """
-    n, width = bits.shape
-    k = usage.shape[1]
-    planes = weight.shape[0]
-    plane = width // planes
-    order, reach = np.empty(k, np.int64), np.empty(k)
-    # At depth d: what is covered so far, and what the tiles from d on could cover.
-    cover = np.zeros((k + 1, width), np.uint64)
-    rest = np.zeros((k + 1, width), np.uint64)
-    taken = np.zeros(k, np.bool_)
-    tried = np.zeros(k + 1, np.int64)
-    for i in range(n):
-        if out[i] <= 1e-9:
-            continue
-        useful = by_reach(bits, weight, i, tiles, order, reach)
-        for w in range(width):
-            rest[useful, w] = _ZERO
-            cover[0, w] = _ZERO
-        for d in range(useful - 1, -1, -1):
-            for w in range(width):
-                rest[d, w] = rest[d + 1, w] | tiles[order[d], w]
-        depth, used, left = 0, 0, steps
-        tried[0] = 0
-        while depth >= 0 and left > 0:
-            left -= 1
-            if tried[depth] == 0:
-                least = prices.tile * used
-                for p in range(planes):
-                    overdone, missed = 0, 0
-                    for w in range(p * plane, (p + 1) * plane):
-                        overdone += ones(cover[depth, w] & zeros[i, w])
-                        missed += ones(bits[i, w] & ~(cover[depth, w] | rest[depth, w]))
-                    least += weight[p] * (prices.zero * overdone + prices.one * missed)
-                if least >= out[i] - 1e-9:
-                    tried[depth] = 2
-                elif depth == useful:
-                    # A leaf that is better: nothing is left, so the bound is what it pays.
-                    out[i] = least
-                    for t in range(k):
-                        usage[i, t] = False
-                    for d in range(useful):
-                        usage[i, order[d]] = taken[d]
-                    tried[depth] = 2
-            if tried[depth] == 2:
-                depth -= 1
-                if depth >= 0 and taken[depth]:
-                    taken[depth] = False
-                    used -= 1
-                continue
-            taking_it = tried[depth] == 0
-            tried[depth] += 1
-            taken[depth] = taking_it
-            for w in range(width):
-                cover[depth + 1, w] = cover[depth, w] | (tiles[order[depth], w] if taking_it else _ZERO)
-            used += int(taking_it)
-            depth += 1
-            tried[depth] = 0

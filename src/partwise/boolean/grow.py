@@ -1,16 +1,17 @@
-"""New tiles where ones are left uncovered, and what each tile is worth.
+"""New tiles where ones are left uncovered, and the value of each tile.
 
 A tile is grown from a seed row: its columns are the seed's uncovered ones; rows that gain by it join; columns that
-gain by these rows join; and so on until nothing moves. All on packed bits.
+gain by these rows join; and so on until the total gain no longer rises. All on packed bits.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from partwise.boolean.bits import ones, pack, product, unpack
-from partwise.boolean.descent import WRONG, Prices, as_floats, cover_row, taking
-from partwise.boolean.table import Side, Table
+from partwise.boolean.bit_table import BitTable, Side
+from partwise.boolean.bits import pack, popcount, product, unpack
+from partwise.boolean.descent import cover_row, gain_of_taking
+from partwise.boolean.prices import WRONG, Prices, as_floats
 from partwise.jit import njit
 from partwise.parallel import over_rows
 
@@ -25,13 +26,13 @@ def gain_rows(
     prices: Prices,
     out: np.ndarray,
 ) -> None:
-    """What each row gains by using the one tile, where nothing is `covered`."""
+    """Write the gain of each row by using the one tile beside what is `covered` into `out`."""
     for i in range(bits.shape[0]):
-        out[i] = taking(bits, zeros, weight, i, tile, 0, covered, prices, -1) - prices.tile
+        out[i] = gain_of_taking(bits, zeros, weight, i, tile, 0, covered, prices, -1) - prices.tile
 
 
-def gains(side: Side, covered: np.ndarray, packed: np.ndarray, prices: Prices) -> np.ndarray:
-    """The same on several threads, for a plain packed tile."""
+def row_gains(side: Side, covered: np.ndarray, packed: np.ndarray, prices: Prices) -> np.ndarray:
+    """Gain of each row of a side by using a packed tile (one plane) beside what is `covered` (all planes)."""
     out = np.empty(len(covered))
     tile, held = side.spread(packed[None]), as_floats(prices)
     over_rows(
@@ -45,7 +46,7 @@ def gains(side: Side, covered: np.ndarray, packed: np.ndarray, prices: Prices) -
 
 
 def grow_tile(
-    table: Table,
+    table: BitTable,
     usage: np.ndarray,
     columns: np.ndarray,
     rng: np.random.Generator,
@@ -53,7 +54,24 @@ def grow_tile(
     seeds: int = 12,
     rounds: int = 12,
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """The most profitable tile found beside those given: rows (n), columns (m), and what it gains."""
+    """Grow a tile beside given ones, from several seed rows; the one of highest gain.
+
+    Parameters
+    ----------
+    table : BitTable
+    usage, columns : arrays of bool of shapes (n, k) and (k, m)
+        The tiles that are there.
+    rng : numpy.random.Generator
+        Draws seed rows, in proportion to the ones they have uncovered.
+    prices : Prices
+    seeds, rounds : int
+        Most seed rows, and most rounds of growing from each.
+
+    Returns
+    -------
+    tuple
+        Rows (n, bool) and columns (m, bool) of the tile, and its gain; empty and 0 if no tile gains.
+    """
     rows, cols = table.by_row, table.by_column
     covered_rows = rows.spread(product(usage, pack(columns)))
     covered_columns = cols.spread(product(np.ascontiguousarray(columns.T), pack(usage.T)))
@@ -68,12 +86,12 @@ def grow_tile(
         v = rows.joined(uncovered[seed : seed + 1])[0]
         before = -np.inf
         for _ in range(rounds):
-            by_row = gains(rows, covered_rows, v, prices)
+            by_row = row_gains(rows, covered_rows, v, prices)
             u = by_row > 0
             if not u.any():
                 break
             packed_u = pack(u[None])[0]
-            by_column = gains(cols, covered_columns, packed_u, prices)
+            by_column = row_gains(cols, covered_columns, packed_u, prices)
             chosen = by_column > 0
             total = float(by_column[chosen].sum()) - prices.tile * float(u.sum())
             if total <= before:
@@ -85,14 +103,16 @@ def grow_tile(
     return best
 
 
-def tile_values(table: Table, usage: np.ndarray, columns: np.ndarray, prices: Prices = WRONG) -> np.ndarray:
-    """What would be lost without each tile: what it covers and no other does."""
+def tile_values(
+    table: BitTable, usage: np.ndarray, columns: np.ndarray, prices: Prices = WRONG
+) -> np.ndarray:
+    """How much higher the cost would be without each tile, rows and columns of the others unchanged."""
     hits, slips = covered_alone(table, usage, columns)
     return np.asarray(prices.one * hits - prices.zero * slips - prices.tile * usage.sum(axis=0))
 
 
-def covered_alone(table: Table, usage: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of the observed ones, and of the zeros, that each tile covers and no other does."""
+def covered_alone(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of the observed ones, and of the observed zeros, that each tile covers and no other does."""
     side = table.by_row
     tiles = side.spread(pack(columns))
     starts = range(0, table.n, max(64, -(-table.n // 64)))
@@ -117,7 +137,7 @@ def alone_in_rows(
     usage: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """The part of some rows: ones into out[0], zeros into out[1]."""
+    """The same for a block of rows: adds the ones to `out[0]` and the zeros to `out[1]` (each of length k)."""
     once, twice = np.empty(bits.shape, np.uint64), np.empty(bits.shape, np.uint64)
     width = bits.shape[1] // weight.shape[0]
     for i in range(bits.shape[0]):
@@ -128,7 +148,7 @@ def alone_in_rows(
                     good, bad = 0, 0
                     for w in range(p * width, (p + 1) * width):
                         alone = tiles[t, w] & ~twice[i, w]
-                        good += ones(alone & bits[i, w])
-                        bad += ones(alone & zeros[i, w])
+                        good += popcount(alone & bits[i, w])
+                        bad += popcount(alone & zeros[i, w])
                     out[0, t] += weight[p] * good
                     out[1, t] += weight[p] * bad

@@ -1,33 +1,34 @@
-"""What the wrong entries of a factorization say of the noise."""
+"""Estimates of the noise from the entries that a factorization gets wrong."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product, unpack
-from partwise.boolean.descent import Prices
-from partwise.boolean.description import outcome
-from partwise.boolean.table import Table
+from partwise.boolean.description import cover_totals
+from partwise.boolean.prices import Prices
 
-#: Entries wrong, for each row and column and in all, below which flips cannot be told from what was not modelled.
+#: Fewest wrong entries, per row or column and in all, from which flips can be told from structure not modelled.
 ENOUGH, ENOUGH_IN_ALL = 5.0, 2000
-#: Entries that are looked at, at most (and a thousand rows at least).
+#: Most entries that are examined (but at least a thousand rows).
 LOOK = 20_000_000
-#: How much more the wrong entries may vary from row to row, or column to column, than independent flips do.
+#: Largest variance of the counts by row or column, relative to that of independent flips.
 MOST_DISPERSION = 1.35
 
 
-def noise_rates(table: Table, usage: np.ndarray, columns: np.ndarray) -> tuple[float, float]:
-    """Shares of ones among what is not covered, and of zeros among what is."""
-    covered, missed, overdone = outcome(table, usage, columns)
+def noise_rates(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> tuple[float, float]:
+    """Estimated flip rates: the share of ones among uncovered entries (p₊), of zeros among covered ones (p₋)."""
+    covered, missed, overdone = cover_totals(table, usage, columns)
     return (missed + 0.5) / (table.n_observed - covered + 1.0), (overdone + 0.5) / (covered + 1.0)
 
 
-def likely_prices(table: Table, usage: np.ndarray, columns: np.ndarray) -> Prices:
-    """Prices that make what is paid a log-posterior: flips with the rates seen, bits with the densities seen.
+def likely_prices(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> Prices:
+    """Prices at which the cost is a negative log-posterior, at the flip rates and densities of given tiles.
 
     Leaving a one uncovered instead of covering it costs log((1 − p₋)/p₊), covering a zero log((1 − p₊)/p₋), and a
-    bit of either factor log((1 − q)/q); scaled so that the first two add up to 2, as they do for wrong entries.
+    bit of either factor log((1 − q)/q), where q is the share of set bits; all scaled so that the first two add up
+    to 2, as they do when wrong entries are counted.
     """
     add, drop = noise_rates(table, usage, columns)
     add, drop = min(add, 0.49), min(drop, 0.49)
@@ -38,11 +39,11 @@ def likely_prices(table: Table, usage: np.ndarray, columns: np.ndarray) -> Price
     return Prices(float(one * scale), float(zero * scale), float(np.log((1 - q) / q) * scale))
 
 
-def like_flips(table: Table, usage: np.ndarray, columns: np.ndarray) -> bool:
-    """Are the wrong entries spread as independent flips would be, and enough of them to tell?
+def looks_like_flips(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> bool:
+    """Whether the wrong entries are spread as independent flips would be, and are enough to tell.
 
-    Ones that are not covered, and zeros that are, are counted by row and by column; under independent flips each
-    count is binomial, and the mean of the squared standardised counts is near 1.
+    Uncovered ones, and covered zeros, are counted by row and by column; under independent flips each count is
+    binomial, and the mean of the squared standardised counts is near 1. It may be at most `MOST_DISPERSION`.
     """
     rows = np.linspace(0, table.n - 1, min(table.n, max(1000, LOOK // table.m))).astype(int)
     X, seen = (unpack(packed[rows], table.m) for packed in (table.by_row.plain, table.by_row.plain_seen))
@@ -57,7 +58,10 @@ def like_flips(table: Table, usage: np.ndarray, columns: np.ndarray) -> bool:
 
 
 def dispersion(wrong: np.ndarray, among: np.ndarray, axis: int) -> float:
-    """Mean square of the standardised counts along an axis; 1 where there is nothing to standardise."""
+    """Mean square of the standardised counts of `wrong` entries `among` given ones, summed over `axis`.
+
+    1 where no count has a variance above 1.
+    """
     count, total = wrong.sum(axis=axis), among.sum(axis=axis)
     rate = count.sum() / max(1, total.sum())
     variance = total * rate * (1.0 - rate)

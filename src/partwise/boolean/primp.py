@@ -7,13 +7,12 @@ in nats:
     −Σ_s |Y_s| log(|Y_s| / S) − Σ_i |N_i| log(|N_i| / S)                      (the rows),     S = |Y| + |N|
     + Σ_s (X_sᵀ c − log(|Y_s| / S)) + Σ_{i: |N_i| > 0} (c_i − log(|N_i| / S))   (the code table)
 
-The seed names the method and gives no formula; this is the published one. Its relaxation is μ/2 ‖D − Y Xᵀ‖² + ½
-G with μ = 1 + log n and
+Its relaxation is μ/2 ‖D − Y Xᵀ‖² + ½ G with μ = 1 + log n and
 
     G = −Σ_s (|Y_s| + 1) log((|Y_s| + 1) / (|Y| + r)) + |Xᵀ c| + |Y|.
 
-Derived here: ∂G/∂Y_js = 1 − log((|Y_s| + 1) / (|Y| + r)), since the derivatives of the other logarithms add up
-to (|Y| + r) / (|Y| + r) = 1 and cancel the one of the product; ∂G/∂X_is = c_i. A column of Y enters through its
+Its gradients are ∂G/∂X_is = c_i and ∂G/∂Y_js = 1 − log((|Y_s| + 1) / (|Y| + r)): the derivatives of the other
+logarithms add up to (|Y| + r) / (|Y| + r) = 1 and cancel the one of the product. A column of Y enters through its
 sum alone, so ½ G adds at most m/2 to the Lipschitz modulus of Y's gradient.
 """
 
@@ -23,15 +22,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product, unpack
 from partwise.boolean.palm import Relaxed, panpal
 from partwise.boolean.search import THRESHOLDS, Tiles
-from partwise.boolean.table import Table
 
 
 @dataclass
 class PrimpRelaxed(Relaxed):
-    """The relaxed objective; `sparsity` is not used."""
+    """State of PanPAL with the relaxed description length as its objective; `sparsity` is not used."""
 
     def __post_init__(self) -> None:
         n = self.D.shape[1]
@@ -48,26 +47,29 @@ class PrimpRelaxed(Relaxed):
         return float(self.mu * self.loss() + 0.5 * G)
 
     def gradient_X(self) -> np.ndarray:
-        """By the rows of X."""
+        """Gradient of the objective by X."""
         return self.mu * self.slope_X() + 0.5 * self.codes[:, None]
 
     def gradient_Y(self) -> np.ndarray:
-        """By the rows of Y."""
+        """Gradient of the objective by Y."""
         usage = self.Y.sum(axis=0)
         code = 1.0 - np.log((usage + 1.0) / (usage.sum() + len(usage)))
         return self.mu * self.slope_Y() + 0.5 * code
 
     def modulus_X(self) -> float:
-        """Of X's gradient."""
+        """Lipschitz modulus of the gradient by X."""
         return self.mu * super().modulus_X()
 
     def modulus_Y(self) -> float:
-        """Of Y's gradient."""
+        """Upper bound on the Lipschitz modulus of the gradient by Y."""
         return self.mu * super().modulus_Y() + 0.5 * len(self.Y)
 
 
-def code_length(table: Table, usage: np.ndarray, columns: np.ndarray) -> float:
-    """The length above, of binary tiles; tiles that nobody uses cost nothing. An entry of weight w counts w times."""
+def code_length(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> float:
+    """Description length above of binary tiles, in nats; `usage` is n × k, `columns` k × m.
+
+    Tiles that no row uses cost nothing. An entry of weight w counts w times.
+    """
     X, entry = table.unpacked()[0], table.entry_weights()
     cover = unpack(product(usage, pack(columns)), table.m) if len(columns) else np.zeros_like(X)
     ones = (entry * X).sum(axis=0)
@@ -85,19 +87,35 @@ def code_length(table: Table, usage: np.ndarray, columns: np.ndarray) -> float:
 
 
 def primp(
-    table: Table,
+    table: BitTable,
     D: np.ndarray,
     rng: np.random.Generator,
     rank: int | None = None,
     step: int = 10,
     entry: np.ndarray | None = None,
 ) -> tuple[Tiles, tuple[float, float], list[tuple[int, float]]]:
-    """Tiles, their two thresholds, and the lengths met; without a rank, ten more at a time while that shortens.
+    """Run Primp; without a rank, with `step` more tiles at a time for as long as that shortens the code.
 
-    Tiles of a single row or column say nothing and are dropped.
+    Tiles of a single row or a single column are dropped: they say no more than the entries themselves.
+
+    Parameters
+    ----------
+    table : BitTable
+    D : array of float of shape (n, m)
+        The same table, unpacked.
+    rng : numpy.random.Generator
+    rank : int, optional
+    step : int
+    entry : array of shape (n, m), optional
+        Weights of the entries, at most 1.
+
+    Returns
+    -------
+    tuple
+        The tiles, the thresholds of usage and of columns, and the number of tiles and code length of each run.
     """
     best: tuple[Tiles, tuple[float, float], float] | None = None
-    met: list[tuple[int, float]] = []
+    lengths: list[tuple[int, float]] = []
     r = step if rank is None else rank
     while True:
         r = min(r, min(table.n, table.m))
@@ -106,7 +124,7 @@ def primp(
         ):
             last = state
         now = cut_by_length(table, last.Y, last.X)
-        met.append((len(now[0].columns), now[2]))
+        lengths.append((len(now[0].columns), now[2]))
         better = best is None or now[2] < best[2]
         grew = best is None or len(now[0].columns) > len(best[0].columns)
         if better:
@@ -115,11 +133,11 @@ def primp(
             break
         r += step
     assert best is not None
-    return best[0], best[1], met
+    return best[0], best[1], lengths
 
 
-def cut_by_length(table: Table, Y: np.ndarray, X: np.ndarray) -> tuple[Tiles, tuple[float, float], float]:
-    """The pair of thresholds with the shortest code."""
+def cut_by_length(table: BitTable, Y: np.ndarray, X: np.ndarray) -> tuple[Tiles, tuple[float, float], float]:
+    """Cut both factors at the pair of thresholds with the shortest code; returns tiles, thresholds, length."""
     best: tuple[Tiles, tuple[float, float], float] | None = None
     for cut_Y in THRESHOLDS[1::2]:
         for cut_X in THRESHOLDS[1::2]:

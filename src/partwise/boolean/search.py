@@ -1,4 +1,4 @@
-"""Tiles by search among bits: alternate the two sides until nothing moves, then disturb and try again."""
+"""Tiles by search among bits: alternate between rows and columns until nothing changes, then perturb and repeat."""
 
 from __future__ import annotations
 
@@ -8,49 +8,53 @@ from typing import Any
 
 import numpy as np
 
+from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack
 from partwise.boolean.climb import Stopped, climb
-from partwise.boolean.concepts import affordable, concept_cover, instant
-from partwise.boolean.descent import WRONG, Prices, best_usage
-from partwise.boolean.description import outcome
+from partwise.boolean.concepts import concept_cover, is_affordable, is_instant
+from partwise.boolean.descent import best_usage
+from partwise.boolean.description import cover_totals
 from partwise.boolean.grow import grow_tile, tile_values
-from partwise.boolean.noise import like_flips, likely_prices
+from partwise.boolean.noise import likely_prices, looks_like_flips
+from partwise.boolean.prices import WRONG, Prices
 from partwise.boolean.relaxed import relaxed_factors
-from partwise.boolean.table import Table
 from partwise.compiling import clock
 
-#: Thresholds that relaxed factors are cut at, as the thesis has them (algorithm 4.1), but for 0 and 1.
+#: Thresholds that relaxed factors are cut at: the grid of Hess, Piatkowski & Morik 2018 without 0 and 1.
 THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 
-#: Patience of the short climb of small tables.
+#: Patience of the short climb from the cover by concepts.
 QUICK = 128
-#: Short climbs before the long one, and the share of time and patience of each.
+#: Number of short climbs before the long one, and the share of time and of patience that each gets.
 CLIMBS, SHORT = 4, 0.16
 
 
 @dataclass
 class Tiles:
-    """A Boolean factorization: which rows use which tile, and which columns it has."""
+    """A Boolean factorization: which rows use each tile (n × k), which columns it has (k × m), and its error."""
 
     usage: np.ndarray
     columns: np.ndarray
     error: float
 
     def copy(self) -> Tiles:
-        """One to change."""
+        """A copy whose arrays can be changed."""
         return Tiles(self.usage.copy(), self.columns.copy(), self.error)
 
 
-def error_of(table: Table, usage: np.ndarray, columns: np.ndarray) -> float:
-    """Weight of the wrong observed entries, their number without weights; `columns` is k × m."""
-    _, missed, overdone = outcome(table, usage, columns)
+def error_of(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> float:
+    """Total weight of the wrong observed entries, without weights their number; `columns` is k × m."""
+    _, missed, overdone = cover_totals(table, usage, columns)
     return missed + overdone
 
 
 def alternate(
-    table: Table, tiles: Tiles, prices: Prices = WRONG, max_rounds: int = 100, exact: bool | None = None
+    table: BitTable, tiles: Tiles, prices: Prices = WRONG, max_rounds: int = 100, exact: bool | None = None
 ) -> Tiles:
-    """Best rows for the columns, best columns for the rows, until what is paid stands still. In place."""
+    """Improve rows for given columns, then columns for given rows, until the cost no longer falls; in place.
+
+    The cost goes into `tiles.error`. `exact` is passed on to `best_usage`.
+    """
     before = tiles.error
     for _ in range(max_rounds):
         best_usage(table.by_row, pack(tiles.columns), tiles.usage, prices, exact)
@@ -63,13 +67,15 @@ def alternate(
     return tiles
 
 
-def from_relaxed(table: Table, X: Any, rank: int, rng: np.random.Generator, sparsity: float = 0.5) -> Tiles:
-    """Relaxed factors, cut at the one threshold with the least error, then improved bit by bit."""
+def from_relaxed(
+    table: BitTable, X: Any, rank: int, rng: np.random.Generator, sparsity: float = 0.5
+) -> Tiles:
+    """Tiles from relaxed factors, cut at the best of a few thresholds and improved by `alternate`."""
     return alternate(table, cut_coarsely(table, *relaxed_factors(X, rank, rng, sparsity)))
 
 
-def cut_coarsely(table: Table, W: np.ndarray, Ht: np.ndarray) -> Tiles:
-    """Relaxed factors cut at the one threshold of a few with the fewest wrong entries; see `boolean.threshold`."""
+def cut_coarsely(table: BitTable, W: np.ndarray, Ht: np.ndarray) -> Tiles:
+    """Relaxed factors W (n × k) and Ht (m × k), cut at the one of `THRESHOLDS` with the fewest wrong entries."""
     trials = []
     for threshold in THRESHOLDS:
         usage, columns = threshold < W, np.ascontiguousarray((threshold < Ht).T)
@@ -77,18 +83,21 @@ def cut_coarsely(table: Table, W: np.ndarray, Ht: np.ndarray) -> Tiles:
     return min(trials, key=lambda tiles: tiles.error)
 
 
-def paid(table: Table, tiles: Tiles, prices: Prices) -> float:
-    """What these tiles cost at these prices: uncovered ones, covered zeros, bits of both factors."""
-    _, missed, overdone = outcome(table, tiles.usage, tiles.columns)
+def cost_of(table: BitTable, tiles: Tiles, prices: Prices) -> float:
+    """Cost of tiles at given prices: uncovered ones, covered zeros, and the set bits of both factors."""
+    _, missed, overdone = cover_totals(table, tiles.usage, tiles.columns)
     bits = int(tiles.usage.sum() + tiles.columns.sum())
     return prices.one * missed + prices.zero * overdone + prices.tile * bits
 
 
-def replanting(
-    table: Table, tiles: Tiles, rng: np.random.Generator, prices: Prices = WRONG, tries: int = 4
+def relocations(
+    table: BitTable, tiles: Tiles, rng: np.random.Generator, prices: Prices = WRONG, tries: int = 4
 ) -> Iterator[Tiles]:
-    """Move the tile of least worth to where most is left uncovered, as long as that pays; every move that did."""
-    now = paid(table, tiles, prices)
+    """Replace one of the least valuable tiles by one grown from what is uncovered, as long as that lowers the cost.
+
+    Yields the tiles after every replacement. `tries` tiles are tried each time, the least valuable first.
+    """
+    now = cost_of(table, tiles, prices)
     for _ in range(4 * len(tiles.columns)):
         worth = tile_values(table, tiles.usage, tiles.columns, prices)
         for t in np.argsort(worth, kind="stable")[:tries]:
@@ -101,7 +110,7 @@ def replanting(
             trial.usage[:, t], trial.columns[t] = u, v
             trial.error = float("inf")
             alternate(table, trial, prices)
-            then = paid(table, trial, prices)
+            then = cost_of(table, trial, prices)
             if then < now - 1e-9:
                 tiles, now = trial, then
                 break
@@ -110,15 +119,15 @@ def replanting(
         yield tiles
 
 
-def replanted(table: Table, tiles: Tiles, rng: np.random.Generator, prices: Prices = WRONG) -> Tiles:
-    """After the last such move."""
-    for moved in replanting(table, tiles, rng, prices):
+def relocate(table: BitTable, tiles: Tiles, rng: np.random.Generator, prices: Prices = WRONG) -> Tiles:
+    """The tiles after the last of these replacements."""
+    for moved in relocations(table, tiles, rng, prices):
         tiles = moved
     return tiles
 
 
 def search(
-    table: Table,
+    table: BitTable,
     X: Any,
     rank: int,
     rng: np.random.Generator,
@@ -127,12 +136,41 @@ def search(
     patience: int = 300,
     start: Tiles | None = None,
     sparsity: float = 0.5,
-    tell: Callable[[float], None] | None = None,
+    report: Callable[[float], None] | None = None,
 ) -> Tiles:
-    """The best of a few starts, or the given one; then disturb and improve until time or patience ends.
+    """Take the best of several starts, then climb from it until time or patience ends.
 
-    Once the wrong entries look like independent flips there is nothing left to find, and the search ends. Ctrl-C
-    raises `Stopped`, which has what was found.
+    Once the wrong entries look like independent flips, only noise is left to explain, and the search ends.
+
+    Parameters
+    ----------
+    table : BitTable
+    X : array or sparse matrix of float of shape (n, m)
+        The numbers that relaxed starts read.
+    rank : int
+        Number of tiles.
+    rng : numpy.random.Generator
+    seconds : float
+        Time limit.
+    starts : int
+        Number of relaxed starts.
+    patience : int
+        Trials without success after which the search ends.
+    start : Tiles, optional
+        Where to climb from instead of from the best of several starts.
+    sparsity : float
+        See `relaxed_factors`.
+    report : callable, optional
+        Called with the lowest error so far whenever there is news.
+
+    Returns
+    -------
+    Tiles
+
+    Raises
+    ------
+    Stopped
+        After Ctrl-C, with the best tiles so far.
     """
     begin = clock()
     best: Tiles | None = None
@@ -140,14 +178,14 @@ def search(
         for found in [start] if start is not None else several_starts(table, X, rank, rng, starts, sparsity):
             if best is None or found.error < best.error:
                 best = found
-            if tell is not None:
-                tell(best.error)
+            if report is not None:
+                report(best.error)
             if finished(table, best) or clock() - begin > 0.5 * seconds:
                 break
         assert best is not None
         left = seconds - (clock() - begin)
         if patience > 0 and left > 0 and not finished(table, best):
-            best = climbs(table, best, rng, left, patience, tell)
+            best = repeated_climbs(table, best, rng, left, patience, report)
     except Stopped:
         raise
     except KeyboardInterrupt:
@@ -157,17 +195,18 @@ def search(
     return best
 
 
-def climbs(
-    table: Table,
+def repeated_climbs(
+    table: BitTable,
     start: Tiles,
     rng: np.random.Generator,
     seconds: float,
     patience: int,
-    tell: Callable[[float], None] | None = None,
+    report: Callable[[float], None] | None = None,
 ) -> Tiles:
-    """Some short climbs, each from the start, and a long one from the best of them.
+    """Several short climbs, each from `start`, and a long one from the best of them.
 
-    Which of the deep optima a climb ends in is decided early, and by chance.
+    Which deep optimum a climb ends in is decided early and by chance, so several beginnings are worth their time.
+    Takes and raises what `search` does.
     """
     begin, best = clock(), start
     try:
@@ -178,9 +217,9 @@ def climbs(
             left = seconds * (1.0 if last else number * SHORT) - (clock() - begin)
             if left <= 0:
                 continue
-            told = None if tell is None else no_worse(tell, best.error)
+            climb_report = None if report is None else at_most(report, best.error)
             patient = max(1, int(share * patience))
-            climbed = climb(table, source.usage, source.columns, rng, left, patient, tell=told)
+            climbed = climb(table, source.usage, source.columns, rng, left, patient, report=climb_report)
             if climbed[2] < best.error:
                 best = Tiles(*climbed)
             if best.error == 0:
@@ -193,52 +232,56 @@ def climbs(
     return settled if settled.error < best.error else best
 
 
-def no_worse(tell: Callable[[float], None], least: float) -> Callable[[float], None]:
-    """Tell of the best so far, which another climb may have found."""
-    return lambda error: tell(min(error, least))
+def at_most(report: Callable[[float], None], least: float) -> Callable[[float], None]:
+    """A `report` that passes on the error, or `least` if that is lower: the error of an earlier climb."""
+    return lambda error: report(min(error, least))
 
 
 def several_starts(
-    table: Table, X: Any, rank: int, rng: np.random.Generator, count: int, sparsity: float
+    table: BitTable, X: Any, rank: int, rng: np.random.Generator, count: int, sparsity: float
 ) -> Iterator[Tiles]:
-    """Relaxed starts and a cover by concepts; each as it is, and then after every tile moved.
+    """Yield starts: relaxed ones, and a cover by concepts; each as it is, and then after every tile replaced.
 
-    Where the cover is a matter of milliseconds, so is a short climb: they come first. Elsewhere the cover comes after
-    the first relaxed start.
+    Where the cover by concepts takes milliseconds, so does a short climb from it, and they come first. Elsewhere
+    the cover comes after the first relaxed start.
     """
-    quick = affordable(table) and instant(table, rank)
+    quick = is_affordable(table) and is_instant(table, rank)
     if quick:
-        tiles = covered(table, rank)
+        tiles = concept_start(table, rank)
         yield tiles
         climbed = climb(table, tiles.usage, tiles.columns, rng, 1.0, QUICK)
         yield alternate(table, Tiles(*climbed))
     for i in range(count):
         tiles = from_relaxed(table, X, rank, rng, sparsity)
         yield tiles
-        yield from replanting(table, tiles, rng)
-        if i == 0 and affordable(table) and not quick:
-            tiles = covered(table, rank)
+        yield from relocations(table, tiles, rng)
+        if i == 0 and is_affordable(table) and not quick:
+            tiles = concept_start(table, rank)
             yield tiles
-            yield from replanting(table, tiles, rng)
+            yield from relocations(table, tiles, rng)
 
 
-def covered(table: Table, rank: int) -> Tiles:
-    """The greedy cover by concepts, improved bit by bit."""
+def concept_start(table: BitTable, rank: int) -> Tiles:
+    """The greedy cover by concepts, improved by `alternate`."""
     return alternate(table, Tiles(*concept_cover(table, rank), float("inf")))
 
 
-def finished(table: Table, tiles: Tiles) -> bool:
-    """Is nothing wrong, or nothing but noise?"""
-    return tiles.error == 0 or like_flips(table, tiles.usage, tiles.columns)
+def finished(table: BitTable, tiles: Tiles) -> bool:
+    """Whether nothing is wrong, or nothing but what looks like noise."""
+    return tiles.error == 0 or looks_like_flips(table, tiles.usage, tiles.columns)
 
 
-def likelier(table: Table, tiles: Tiles, rng: np.random.Generator, rounds: int = 4) -> Tiles:
-    """Go on from the fewest wrong entries to the most probable tiles, learning the noise on the way."""
+def refine_likelihood(table: BitTable, tiles: Tiles, rng: np.random.Generator, rounds: int = 4) -> Tiles:
+    """Go on from the fewest wrong entries to the most probable tiles.
+
+    Estimates of the noise (`likely_prices`) and the tiles are improved in turn, for at most `rounds`, until the
+    tiles stay the same. The error of the tiles returned is that of their wrong entries.
+    """
     for _ in range(rounds):
         prices = likely_prices(table, tiles.usage, tiles.columns)
         then = tiles.copy()
         then.error = float("inf")
-        then = replanted(table, alternate(table, then, prices), rng, prices)
+        then = relocate(table, alternate(table, then, prices), rng, prices)
         settled = np.array_equal(then.usage, tiles.usage) and np.array_equal(then.columns, tiles.columns)
         tiles = then
         if settled:

@@ -1,7 +1,7 @@
-"""From relaxed factors to bits: thresholds by grid search (algorithm 4.1 of the thesis).
+"""From relaxed factors to bits: thresholds by grid search (Gonsior 2019, algorithm 4.1).
 
-As printed, the algorithm measures its errors against the noise-free matrix, which nobody has who has only data. Here
-the table says what is compared: the observed one for everyday use, `Table.of(clean)` for the oracle.
+As printed, the algorithm measures errors against the noise-free matrix, which is not known where there are only data.
+Here they are measured against a given table: the data, or `BitTable.of(clean)` where the noise-free matrix is known.
 """
 
 from __future__ import annotations
@@ -10,20 +10,32 @@ from itertools import product as pairs
 
 import numpy as np
 
+from partwise.boolean.bit_table import BitTable
 from partwise.boolean.search import THRESHOLDS, Tiles, error_of
-from partwise.boolean.table import Table
 
-#: The thesis's grid: 0.01, 0.02, … 0.99.
+#: The grid of Gonsior 2019, algorithm 4.1: 0.01, 0.02, … 0.99.
 FINE = tuple(round(0.01 * i, 2) for i in range(1, 100))
 
 
 def cut(
-    table: Table, W: np.ndarray, Ht: np.ndarray, each: bool = False
+    table: BitTable, W: np.ndarray, Ht: np.ndarray, each: bool = False
 ) -> tuple[Tiles, tuple[tuple[float, float], tuple[float, float]]]:
-    """The tiles with the fewest wrong entries, and the lowest and the highest pair of thresholds that give as few.
+    """Cut relaxed factors at the thresholds with the fewest wrong entries.
 
-    One threshold for both factors, from a grid of 0.01, as the thesis argues for; or one `each`, from a grid of 0.05,
-    as Hess et al. have it.
+    Parameters
+    ----------
+    table : BitTable
+        What the tiles are compared with.
+    W, Ht : arrays of shapes (n, k) and (m, k)
+    each : bool
+        One threshold for both factors, from `FINE` (Gonsior 2019); or one for each, from `THRESHOLDS` (Hess,
+        Piatkowski & Morik 2018).
+
+    Returns
+    -------
+    tuple
+        The tiles, and the first and the last pair of thresholds, in the order of the grid, that give as few wrong
+        entries.
     """
     grid = list(pairs(THRESHOLDS, THRESHOLDS)) if each else [(tau, tau) for tau in FINE]
     best: Tiles | None = None
@@ -38,7 +50,7 @@ def cut(
     return best, (lowest, highest)
 
 
-def cut_at(table: Table, W: np.ndarray, Ht: np.ndarray, rows: float, columns: float) -> Tiles:
-    """Both factors cut, and what is then wrong."""
+def cut_at(table: BitTable, W: np.ndarray, Ht: np.ndarray, rows: float, columns: float) -> Tiles:
+    """Tiles from both factors, cut at the given thresholds (Gonsior 2019, equation 2.17), with their error."""
     usage, tiles = rows < W, np.ascontiguousarray((columns < Ht).T)
     return Tiles(usage, tiles, error_of(table, usage, tiles))

@@ -1,4 +1,7 @@
-"""How far each tile can be trusted (thesis, 2.2.4): does it come back, and what could stand in for it?"""
+"""How far each tile can be trusted: is it found again by other searches, and which tiles could replace it?
+
+Gonsior 2019, section 2.2.4, lists the ambiguities of Boolean factorizations that make the question necessary.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product
-from partwise.boolean.descent import WRONG, best_usage
-from partwise.boolean.grow import gains
+from partwise.boolean.descent import best_usage
+from partwise.boolean.grow import row_gains
+from partwise.boolean.prices import WRONG
 from partwise.boolean.search import Tiles, error_of
-from partwise.boolean.table import Table
 
-#: Tiles that share at least so much of their joint area are the same tile.
+#: Jaccard index from which two tiles count as the same.
 SAME = 0.8
-#: Alternatives listed for a tile at most.
+#: Most alternatives listed for a tile.
 LISTED = 5
 
 
-def likeness(a: Tiles, b: Tiles) -> np.ndarray:
-    """Jaccard index of the areas of each tile of a and each tile of b."""
+def jaccard(a: Tiles, b: Tiles) -> np.ndarray:
+    """Jaccard index of the areas of each tile of `a` and each tile of `b`, as a matrix."""
     if len(a.columns) == 0 or len(b.columns) == 0:
         return np.zeros((len(a.columns), len(b.columns)))
     rows = a.usage.T.astype(float) @ b.usage.astype(float)
@@ -31,22 +35,27 @@ def likeness(a: Tiles, b: Tiles) -> np.ndarray:
 
 
 def area(tiles: Tiles) -> np.ndarray:
-    """Rows times columns of each tile."""
+    """Area of each tile: its rows times its columns."""
     return tiles.usage.sum(axis=0, dtype=float) * tiles.columns.sum(axis=1, dtype=float)
 
 
-def returns(tiles: Tiles, others: list[Tiles]) -> tuple[np.ndarray, np.ndarray]:
-    """For each tile: the share of the others that have it, and its likeness to the nearest of theirs, on average."""
-    nearest = np.array([likeness(tiles, other).max(axis=1, initial=0.0) for other in others])
+def recurrence(tiles: Tiles, others: list[Tiles]) -> tuple[np.ndarray, np.ndarray]:
+    """How often each tile is found again in other factorizations.
+
+    Returns, for each tile, the share of the others that have one with a Jaccard index of at least `SAME`, and the
+    mean Jaccard index with the most similar tile of each; NaN if there are no others.
+    """
+    nearest = np.array([jaccard(tiles, other).max(axis=1, initial=0.0) for other in others])
     if len(nearest) == 0:
         return np.full(len(tiles.columns), np.nan), np.full(len(tiles.columns), np.nan)
     return (nearest >= SAME).mean(axis=0), nearest.mean(axis=0)
 
 
-def alternatives(table: Table, tiles: Tiles, pool: np.ndarray) -> list[list[dict[str, Any]]]:
-    """For each tile, column sets of the pool (p × m) that would take its place without more wrong entries.
+def alternatives(table: BitTable, tiles: Tiles, pool: np.ndarray) -> list[list[dict[str, Any]]]:
+    """For each tile, column sets of the pool (p × m) that could replace it without more wrong entries.
 
-    The other tiles keep their rows and columns; the stand-in takes the rows that gain by it.
+    The other tiles keep their rows and columns; the replacement gets the rows that gain by it. Returns, for each
+    tile, up to `LISTED` dicts of "columns", number of "rows" and "change" of the error, lowest change first.
     """
     now = error_of(table, tiles.usage, tiles.columns)
     side = table.by_row
@@ -61,7 +70,7 @@ def alternatives(table: Table, tiles: Tiles, pool: np.ndarray) -> list[list[dict
         for v in pool:
             if np.array_equal(v, tiles.columns[t]):
                 continue
-            gain = gains(side, covered, pack(v[None])[0], WRONG)
+            gain = row_gains(side, covered, pack(v[None])[0], WRONG)
             change = without - float(gain[gain > 0].sum()) - now
             if change <= 1e-9:
                 found.append({"columns": v, "rows": int((gain > 0).sum()), "change": change})
@@ -70,8 +79,8 @@ def alternatives(table: Table, tiles: Tiles, pool: np.ndarray) -> list[list[dict
     return out
 
 
-def undecided(table: Table, tiles: Tiles) -> tuple[np.ndarray, np.ndarray]:
-    """For each tile, how many rows and how many columns could be in it or not, at the same error."""
+def undecided(table: BitTable, tiles: Tiles) -> tuple[np.ndarray, np.ndarray]:
+    """For each tile, the numbers of rows and of columns that could be in it or not at the same error."""
     k = len(tiles.columns)
     rows, columns = np.zeros(k, np.int64), np.zeros(k, np.int64)
     flipped = Tiles(np.ascontiguousarray(tiles.columns.T), np.ascontiguousarray(tiles.usage.T), tiles.error)
@@ -80,22 +89,23 @@ def undecided(table: Table, tiles: Tiles) -> tuple[np.ndarray, np.ndarray]:
             usage = np.delete(view.usage, t, axis=1)
             others = np.delete(view.columns, t, axis=0)
             cover = product(usage, pack(others)) if len(others) else np.zeros_like(side.plain)
-            gain = gains(side, side.spread(cover), pack(view.columns[t : t + 1])[0], WRONG)
+            gain = row_gains(side, side.spread(cover), pack(view.columns[t : t + 1])[0], WRONG)
             out[t] = int((np.abs(gain) < 1e-9).sum())
     return rows, columns
 
 
-def measure(
-    table: Table,
+def measure_trust(
+    table: BitTable,
     tiles: Tiles,
     again: Callable[[int], Tiles],
     resampled: Callable[[int], Tiles],
     n_restarts: int,
     n_resamples: int,
 ) -> dict[str, Any]:
-    """Everything above, for `again(i)`, the i-th search of the same data, and `resampled(i)`, of other rows.
+    """Everything that `BooleanMF.trust` returns, for the given tiles of a table.
 
-    Tiles from resampled rows get their rows of the table at hand.
+    `again(i)` gives the tiles of the i-th search of the same data, `resampled(i)` those of the i-th search of
+    resampled rows, which are then assigned to the rows of this table.
     """
     restarts = [again(i) for i in range(n_restarts)]
     resamples = []
@@ -107,8 +117,8 @@ def measure(
         resamples.append(Tiles(usage, other.columns, 0.0))
     found = [run.columns for run in restarts + resamples if len(run.columns)]
     pool = np.unique(np.vstack([*found, tiles.columns]), axis=0) if found else tiles.columns
-    restart_share, restart_likeness = returns(tiles, restarts)
-    resample_share, resample_likeness = returns(tiles, resamples)
+    restart_share, restart_likeness = recurrence(tiles, restarts)
+    resample_share, resample_likeness = recurrence(tiles, resamples)
     rows, columns = undecided(table, tiles)
     return {
         "restarts": restart_share,

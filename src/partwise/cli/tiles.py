@@ -72,7 +72,7 @@ def tiles(
         {
             "tile": parts[t],
             **{name: values[t].item() for name, values in model.tiles_.items()},
-            **told_trust(trusted, t, columns),
+            **trust_entry(trusted, t, columns),
             "column_names": [columns[j] for j in model.components_[t].nonzero()[0]],
             "row_names": [rows[i] for i in usage[:, t].nonzero()[0]],
         }
@@ -97,7 +97,7 @@ def tiles(
     return 130 if interrupted else 0
 
 
-def told_trust(trusted: dict[str, Any], t: int, columns: list[str]) -> dict[str, Any]:
+def trust_entry(trusted: dict[str, Any], t: int, columns: list[str]) -> dict[str, Any]:
     """What is known of how far tile t can be trusted, with names."""
     if not trusted:
         return {}

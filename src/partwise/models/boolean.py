@@ -13,31 +13,32 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product, unpack
 from partwise.boolean.climb import Stopped
-from partwise.boolean.descent import FEWEST, Prices, best_usage
+from partwise.boolean.descent import best_usage
 from partwise.boolean.description import description_length
 from partwise.boolean.discovery import chances, densities
 from partwise.boolean.grow import tile_values
-from partwise.boolean.noise import like_flips, likely_prices
+from partwise.boolean.noise import likely_prices, looks_like_flips
 from partwise.boolean.palm import panpal
+from partwise.boolean.prices import FEWEST, Prices
 from partwise.boolean.primp import primp
-from partwise.boolean.rank import Met, by_number, choose_rank, fewer, met
-from partwise.boolean.search import Tiles, alternate, error_of, likelier, search
-from partwise.boolean.table import Table
+from partwise.boolean.rank import RankPoint, best_by_rank, choose_rank, prune_path, rank_point
+from partwise.boolean.search import Tiles, alternate, error_of, refine_likelihood, search
 from partwise.boolean.threshold import cut
-from partwise.boolean.trust import measure
+from partwise.boolean.trust import measure_trust
 from partwise.compiling import tell_when_compiling
 from partwise.core import Interrupted, ProgressBar
 from partwise.io.registry import register_model
 from partwise.models.base import as_generator
 from partwise.models.inputs import row_weight
 from partwise.models.parameters import choice, real, whole
-from partwise.models.yes_no import yes_no
+from partwise.models.yes_no import to_bit_table
 
 tell_when_compiling()
 
-#: Entries times tiles times disturbances: what the search may look at in vain, unless told otherwise.
+#: Entries times tiles times perturbations: the work without success after which patience="auto" ends the search.
 EFFORT = 1e11
 
 
@@ -51,7 +52,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Number of tiles; "auto" takes the number that describes the table in the fewest bits.
     method : {"auto", "panpal", "primp", "trustpal"}, default="auto"
         "auto" begins at relaxed factors in [0, 1] and searches among bits: rows and columns in turn, tiles
-        moved to where they are needed, small disturbances, until none of that helps. "panpal" is proximal
+        moved to where they are needed, small perturbations, until none of that helps. "panpal" is proximal
         alternating linearized minimization, cut at the threshold with the fewest wrong entries, and nothing
         more. "primp" is the same with a description length for its objective, its thresholds and, with "auto",
         its rank. "trustpal" drops, from what "auto" finds, tiles that noise could hold: those whose bound
@@ -64,13 +65,13 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         where the wrong entries are spread over rows and columns as independent flips would be, and are enough to
         tell; where they are not, there is no such noise, and wrong entries are what they are.
     regularization : float, default=0.5
-        What the relaxed factors pay for each unit of an entry (½ in equation 2.6 of the thesis).
+        What the relaxed factors pay for each unit of an entry (½ in Gonsior 2019, equation 2.6).
     thresholds : {"one", "each"}, default="one"
         Whether "panpal" cuts both factors at one threshold or each at its own.
     n_init : int, default=4
         Number of relaxed starts.
     patience : int or "auto", default="auto"
-        Disturbances without success after which the search ends; by default the more, the smaller the table.
+        Perturbations without success after which the search ends; by default the more, the smaller the table.
     max_time : float or "auto", default="auto"
         Seconds after which it ends in any case; by default 9, and up to 27 for larger tables. Where time ends it, the
         answer depends on the machine.
@@ -249,7 +250,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         if len(self.components_) == 0 or not 0 < table.n_ones < table.n_observed:
             again = resampled = lambda i: tiles
-        self.trust_ = measure(table, tiles, again, resampled, n_restarts, n_resamples)
+        self.trust_ = measure_trust(table, tiles, again, resampled, n_restarts, n_resamples)
         return self.trust_
 
     # ----------------------------------------------------------------- fitting
@@ -263,7 +264,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.prices_ = tuple(FEWEST)
         self.objective_ = "error"
         self.history_: dict[str, list[float]] = {"seconds": [], "error": []}
-        seen: list[Met] = []
+        points: list[RankPoint] = []
         tiles = self._trivial(table)
         if tiles is None:
             if self.n_components != "auto" and int(self.n_components) > min(table.n, table.m):
@@ -274,10 +275,10 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             if self.method in ("panpal", "primp"):
                 tiles = self._relaxed(table, rng)
             else:
-                tiles = self._search(table, numbers, rng, seen, begin)
-        return self._keep(table, tiles, seen)
+                tiles = self._search(table, numbers, rng, points, begin)
+        return self._keep(table, tiles, points)
 
-    def _trivial(self, table: Table) -> Tiles | None:
+    def _trivial(self, table: BitTable) -> Tiles | None:
         """Tables of zeros or of ones have one answer."""
         if 0 < table.n_ones < table.n_observed:
             return None
@@ -290,7 +291,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         k = int(full)
         return Tiles(np.ones((table.n, k), bool), np.ones((k, table.m), bool), 0.0)
 
-    def _relaxed(self, table: Table, rng: np.random.Generator) -> Tiles:
+    def _relaxed(self, table: BitTable, rng: np.random.Generator) -> Tiles:
         """PanPAL and Primp."""
         k = self.n_components
         D, weights = table.unpacked()[0].astype(float), table.entry_weights()
@@ -308,21 +309,21 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tiles
 
     def _search(
-        self, table: Table, numbers: Any, rng: np.random.Generator, seen: list[Met], begin: float
+        self, table: BitTable, numbers: Any, rng: np.random.Generator, points: list[RankPoint], begin: float
     ) -> Tiles:
-        """Ours."""
+        """Method "auto" (and "trustpal"): search among bits, then refine for the objective; adds to `points`."""
         start: Tiles | None = None
         k = self.n_components
         if k == "auto":
             start, path = choose_rank(table, numbers, rng, sparsity=self.regularization)
-            seen += path
+            points += path
             k = len(start.columns)
             if k == 0:
                 return start
         seconds = self._seconds(table, int(k))
         patience = self._patience(table, int(k))
         try:
-            with told(self.verbose, seconds, self.history_, begin) as tell:
+            with progress(self.verbose, seconds, self.history_, begin) as report:
                 tiles = search(
                     table,
                     numbers,
@@ -333,7 +334,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                     patience,
                     start,
                     self.regularization,
-                    tell,
+                    report,
                 )
         except Stopped as stop:
             tiles = alternate(table, Tiles(*stop.found))
@@ -344,10 +345,10 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         likely = self.objective == "likelihood"
         if self.objective == "auto":
-            likely = like_flips(table, tiles.usage, tiles.columns)
+            likely = looks_like_flips(table, tiles.usage, tiles.columns)
         if likely:
             self.objective_ = "likelihood"
-            tiles = likelier(table, tiles, rng)
+            tiles = refine_likelihood(table, tiles, rng)
             self.prices_ = tuple(likely_prices(table, tiles.usage, tiles.columns))
         else:
             # The search lets tiles overlap where that costs nothing; who reads them wants them small.
@@ -357,26 +358,26 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             tiles = Tiles(np.ascontiguousarray(tiles.usage[:, keep]), tiles.columns[keep], float("inf"))
         return tiles
 
-    def _quick(self, table: Table, numbers: Any, rng: np.random.Generator) -> Tiles:
+    def _quick(self, table: BitTable, numbers: Any, rng: np.random.Generator) -> Tiles:
         """A search like the one of `fit`, with its number of tiles and a quarter of its time."""
         k = self.n_components_
         patience = max(1, self._patience(table, k) // 4)
         tiles = search(
             table, numbers, k, rng, 0.25 * self._seconds(table, k), 1, patience, sparsity=self.regularization
         )
-        return likelier(table, tiles, rng) if self.objective_ == "likelihood" else tiles
+        return refine_likelihood(table, tiles, rng) if self.objective_ == "likelihood" else tiles
 
-    def _seconds(self, table: Table, k: int) -> float:
+    def _seconds(self, table: BitTable, k: int) -> float:
         if self.max_time != "auto":
             return float(self.max_time)
         return 9.0 * float(np.clip(np.sqrt(table.n * table.m * k / 2.5e5), 1.0, 3.0))
 
-    def _patience(self, table: Table, k: int) -> int:
+    def _patience(self, table: BitTable, k: int) -> int:
         if self.patience != "auto":
             return int(self.patience)
         return int(np.clip(EFFORT / (table.n * table.m * table.by_row.planes * k), 50, 100_000))
 
-    def _usage(self, table: Table) -> np.ndarray:
+    def _usage(self, table: BitTable) -> np.ndarray:
         """Which tiles each row of a table uses."""
         usage = np.zeros((table.n, len(self.components_)), bool)
         if len(self.components_):
@@ -386,7 +387,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _prices(self) -> Prices:
         return Prices(*self.prices_)
 
-    def _keep(self, table: Table, tiles: Tiles, seen: list[Met]) -> np.ndarray:
+    def _keep(self, table: BitTable, tiles: Tiles, points: list[RankPoint]) -> np.ndarray:
         """Write down what was found; returns which rows use which tiles."""
         self.components_, usage = tiles.columns, tiles.usage
         # Which of two equal subsets a row uses depends on the order of the tiles, so that comes first.
@@ -403,7 +404,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.reconstruction_err_ = error if table.weighted else int(error)
         self.description_length_ = description_length(table, usage, columns)
         kept = Tiles(np.ascontiguousarray(usage), self.components_, error)
-        self.ranks_ = by_number([*seen, met(table, kept), *fewer(table, kept)])
+        self.ranks_ = best_by_rank([*points, rank_point(table, kept), *prune_path(table, kept)])
         self.tiles_ = {
             "rows": usage.sum(axis=0),
             "columns": columns.sum(axis=1),
@@ -431,10 +432,10 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _table(
         self, X: Any, weights: Any = None, sample_weight: Any = None, *, reset: bool
-    ) -> tuple[Table, Any]:
+    ) -> tuple[BitTable, Any]:
         """The packed table, and the numbers that the relaxed starts read."""
         array = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
-        return yes_no(array, weights, sample_weight, allow_missing=self.missing_values is not None)
+        return to_bit_table(array, weights, sample_weight, allow_missing=self.missing_values is not None)
 
     @property
     def _n_features_out(self) -> int:
@@ -451,20 +452,20 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 
 @contextmanager
-def told(
+def progress(
     verbose: int, seconds: float, history: dict[str, list[float]], begin: float
 ) -> Iterator[Callable[[float], None]]:
-    """Something to tell the error to: it is written down, and shown if anybody wants to see it."""
+    """Yield a function that writes an error and its time into `history`, and shows it if `verbose`."""
     bar = ProgressBar(seconds, "BooleanMF", "wrong") if verbose else None
 
-    def tell(error: float) -> None:
+    def report(error: float) -> None:
         history["seconds"].append(perf_counter() - begin)
         history["error"].append(float(error))
         if bar is not None:
             bar.update(perf_counter() - begin, error)
 
     try:
-        yield tell
+        yield report
     finally:
         if bar is not None:
             bar.close()

@@ -1,4 +1,4 @@
-"""Yes/no data as they are given: 0, 1, bool, NaN; dense or sparse; with weights."""
+"""Validation of yes/no data, dense or sparse, with missing entries and weights, into a packed table."""
 
 from __future__ import annotations
 
@@ -8,15 +8,27 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
-from partwise.boolean.table import Table
+from partwise.boolean.bit_table import BitTable
 from partwise.models.inputs import entry_weights, place_of, row_weight
 
 
-def yes_no(array: Any, weights: Any, sample_weight: Any, allow_missing: bool) -> tuple[Table, Any]:
-    """The packed table of an array or a sparse matrix, and the numbers as float32 that relaxed starts read.
+def to_bit_table(array: Any, weights: Any, sample_weight: Any, allow_missing: bool) -> tuple[BitTable, Any]:
+    """Pack an array or sparse matrix of 0, 1 and NaN.
 
-    There, what was not observed stands at its column's mean, and what weighs little stands near it: the first
-    step of EM for weighted least squares.
+    Parameters
+    ----------
+    array : array or CSR matrix of shape (n, m)
+    weights : array-like or sparse matrix of shape (n, m), or None
+    sample_weight : array-like of shape (n,), or None
+    allow_missing : bool
+        Whether NaN marks entries that were not observed; otherwise it is an error.
+
+    Returns
+    -------
+    tuple
+        The `BitTable`, and the numbers that relaxed starts read, as float32. In dense numbers, an entry that was not
+        observed is at the mean of its column, and one of little weight near it: the first step of EM for weighted
+        least squares.
     """
     if array.dtype == object:
         array = check_array(array, dtype=np.float64, ensure_all_finite=False)
@@ -29,9 +41,9 @@ def yes_no(array: Any, weights: Any, sample_weight: Any, allow_missing: bool) ->
         if missing.any():
             unseen = sp.csr_array((missing.astype(np.float32), array.indices, array.indptr), array.shape)
             bits.data[missing] = 0.0
-        return Table.of(bits, unseen, weights, by_row), bits
+        return BitTable.of(bits, unseen, weights, by_row), bits
     ones = (array == 1) & ~missing
-    table = Table.of(ones, missing if missing.any() else None, weights, by_row)
+    table = BitTable.of(ones, missing if missing.any() else None, weights, by_row)
     share = shares(~missing, weights, by_row)
     numbers = ones.astype(np.float32)
     if share is not None:
@@ -41,28 +53,32 @@ def yes_no(array: Any, weights: Any, sample_weight: Any, allow_missing: bool) ->
 
 
 def missing_of(array: Any, allowed: bool) -> np.ndarray:
-    """Which (stored) values are NaN; all others must be 0 or 1."""
+    """Which values (of a sparse matrix, stored values) are NaN; raises ValueError for any other than 0 and 1."""
     values = array.data if sp.issparse(array) else array
     missing = is_nan(values)
     if missing.any() and not allowed:
         raise ValueError(f"Input X contains NaN: {place_of(array, np.isnan)}.")
-    odd = (values != 0) & (values != 1) & ~missing
-    if odd.any():
+    advice = "Binarize the data first, for instance with X > threshold."
+    if (values < 0).any():
+        raise ValueError(
+            f"Negative values in data passed to BooleanMF, which takes 0 and 1 (or bool), NaN for missing: "
+            f"{place_of(array, lambda v: v < 0)}. {advice}"
+        )
+    if ((values != 0) & (values != 1) & ~missing).any():
         raise ValueError(
             f"BooleanMF takes 0 and 1 (or bool), NaN for missing; "
-            f"{place_of(array, lambda v: (v != 0) & (v != 1) & ~is_nan(v))}. Binarize the data first, "
-            "for instance with X > threshold."
+            f"{place_of(array, lambda v: (v != 0) & (v != 1) & ~is_nan(v))}. {advice}"
         )
     return missing
 
 
 def is_nan(values: np.ndarray) -> np.ndarray:
-    """Whole numbers and bool have none."""
+    """Which values are NaN; integers and bool never are."""
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(values.shape, bool)
 
 
 def shares(observed: np.ndarray, weights: Any, by_row: np.ndarray | None) -> np.ndarray | None:
-    """Weights as shares of the largest; None if all are the same."""
+    """Weights of the entries as shares of the largest, 0 where not observed; None if all are the same."""
     if weights is None and by_row is None:
         return None if observed.all() else observed.astype(np.float32)
     out = observed.astype(np.float32)

@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack
-from partwise.boolean.descent import Prices, best_usage
+from partwise.boolean.descent import best_usage
 from partwise.boolean.noise import likely_prices
 from partwise.boolean.palm import panpal
-from partwise.boolean.search import Tiles, paid
-from partwise.boolean.table import Table
+from partwise.boolean.prices import Prices
+from partwise.boolean.search import Tiles, cost_of
 from partwise.boolean.threshold import cut, cut_at
 from partwise.datasets import fetch_boolean_records, make_boolean
 from partwise.io import write_json
@@ -85,10 +86,10 @@ def recovery(add: float, drop: float, rank: int, seeds: int) -> dict[str, Any]:
 
 def as_probable(planted: Any, usage: np.ndarray, columns: np.ndarray) -> bool:
     """Are the tiles found at least as probable, given the data, as those planted? Then no search could do better."""
-    table = Table.of(planted.data)
+    table = BitTable.of(planted.data)
     truth = Tiles(np.asarray(planted.usage, bool), np.asarray(planted.components, bool), 0.0)
     prices = likely_prices(table, truth.usage, truth.columns)
-    return paid(table, Tiles(usage, columns, 0.0), prices) <= paid(table, truth, prices) + 1e-6
+    return cost_of(table, Tiles(usage, columns, 0.0), prices) <= cost_of(table, truth, prices) + 1e-6
 
 
 def is_decidable(planted: Any, add: float, drop: float) -> bool:
@@ -96,7 +97,7 @@ def is_decidable(planted: Any, add: float, drop: float) -> bool:
 
     Asked both ways. Where it is not, even that oracle has entries wrong.
     """
-    table = Table.of(planted.data)
+    table = BitTable.of(planted.data)
     U, V = np.asarray(planted.usage, bool), np.asarray(planted.components, bool)
     one, zero = np.log((1.0 - drop) / add), np.log((1.0 - add) / drop)
     share = (U.sum() + V.sum()) / (U.size + V.size)
@@ -121,7 +122,7 @@ def thresholds(add: float, drop: float, seed: int = 0) -> dict[str, Any]:
     table = make_boolean(noise_add=add, noise_drop=drop, random_state=seed)
     for state in panpal(np.asarray(table.data, dtype=float), 30, np.random.default_rng(seed)):
         last = state
-    seen, clean = Table.of(table.data), Table.of(table.clean)
+    seen, clean = BitTable.of(table.data), BitTable.of(table.clean)
 
     def wrong(tiles: Any) -> int:
         rebuilt = (tiles.usage.astype(int) @ tiles.columns.astype(int)) > 0

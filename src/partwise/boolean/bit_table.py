@@ -1,4 +1,4 @@
-"""A yes/no table, packed both ways, with what was observed of it and what each entry weighs."""
+"""A yes/no table packed by rows and by columns, with its observed entries and their weights."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import scipy.sparse as sp
 
 from partwise.boolean.bits import pack, unpack, weigh, words
 
-#: Weights are whole multiples of a unit, at most so many; others are rounded to 255 steps.
+#: The largest weight in units, where weights are kept exactly; beyond it they are rounded to 255 steps.
 MOST_STEPS = 4095
 
 
 @dataclass(frozen=True)
 class Side:
-    """The table by rows or by columns, as the search reads it.
+    """The table by rows or by columns, in the form that compiled code reads.
 
-    Weights are written in binary: plane p has the entries whose weight has bit p set, and its bits weigh 2^p units.
-    The planes of a row stand side by side, so that a weighted table is only a wider one, and `weight` has what
-    a bit weighs, plane by plane. Without weights there is one plane. `bits` are observed ones, `zeros` observed
-    zeros.
+    Weights are written in binary: plane p holds the entries whose weight has bit p set, and its bits weigh 2^p units.
+    The planes of a row stand side by side, so a weighted table is an unweighted one with wider rows; `weight` has the
+    weight of a bit in each plane. Without weights there is one plane. `bits` marks the observed ones, `zeros` the
+    observed zeros.
     """
 
     bits: np.ndarray
@@ -31,45 +31,45 @@ class Side:
 
     @classmethod
     def of(cls, bits: np.ndarray, masks: list[np.ndarray], units: list[float]) -> Side:
-        """From packed rows and, for each plane, packed masks of its entries."""
+        """Make a side from packed rows, a packed mask of the entries in each plane, and the planes' weights."""
         seen = masks[0] if len(masks) == 1 else np.hstack(masks)
         bits = np.tile(bits, (1, len(masks)))
         return cls(bits & seen, seen & ~bits, np.asarray(units, dtype=float))
 
     @property
     def planes(self) -> int:
-        """How many there are."""
+        """Number of planes."""
         return len(self.weight)
 
     @property
     def seen(self) -> np.ndarray:
-        """What was observed."""
+        """Observed entries, in all planes."""
         return self.bits | self.zeros
 
     def spread(self, packed: np.ndarray) -> np.ndarray:
-        """Plain packed rows, repeated for every plane."""
+        """Repeat packed rows of one plane for every plane."""
         return packed if self.planes == 1 else np.tile(packed, (1, self.planes))
 
     def total(self, marked: np.ndarray) -> float:
-        """What the marked bits (all planes) weigh together."""
+        """Total weight of the marked bits (given in all planes)."""
         return float(self.totals(marked).sum())
 
     def totals(self, marked: np.ndarray) -> np.ndarray:
-        """What they weigh in each row."""
+        """Weight of the marked bits (given in all planes) in each row."""
         return weigh(marked, self.weight)
 
     @property
     def plain(self) -> np.ndarray:
-        """The bits in one plane."""
+        """The observed ones in a single plane, whatever they weigh."""
         return self.joined(self.bits)
 
     @property
     def plain_seen(self) -> np.ndarray:
-        """What was observed, in one plane."""
+        """The observed entries in a single plane, whatever they weigh."""
         return self.joined(self.seen)
 
     def joined(self, packed: np.ndarray) -> np.ndarray:
-        """The planes of packed rows, one over the other."""
+        """The OR of the planes of packed rows: a bit is set if it is set in any plane."""
         if self.planes == 1:
             return packed
         width = packed.shape[1] // self.planes
@@ -77,8 +77,8 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Table:
-    """Both sides of an n × m table."""
+class BitTable:
+    """An n × m yes/no table, packed by rows and by columns."""
 
     n: int
     m: int
@@ -87,16 +87,22 @@ class Table:
     weighted: bool = False
 
     @classmethod
-    def of(cls, X: Any, missing: Any = None, weights: Any = None, row_weights: Any = None) -> Table:
-        """From a 0/1 matrix, dense or sparse.
+    def of(cls, X: Any, missing: Any = None, weights: Any = None, row_weights: Any = None) -> BitTable:
+        """Pack a 0/1 matrix.
 
         Parameters
         ----------
-        missing : matrix, dense or sparse, optional
-            Not zero where nothing was observed.
+        X : dense or sparse matrix of shape (n, m)
+        missing : dense or sparse matrix, optional
+            Nonzero where the entry was not observed.
         weights : dense or sparse matrix, optional
-            What each entry weighs; nothing, where a sparse one stores nothing.
+            Weight of each entry; entries that a sparse matrix does not store weigh nothing.
         row_weights : array of shape (n,), optional
+            Weight of each row; multiplied with `weights`.
+
+        Returns
+        -------
+        BitTable
         """
         n, m = X.shape
         full = filled(n, m), filled(m, n)
@@ -116,16 +122,16 @@ class Table:
 
     @cached_property
     def n_observed(self) -> float:
-        """Weight of all that was observed: without weights, how many entries."""
+        """Total weight of the observed entries; without weights, their number."""
         return self.by_row.total(self.by_row.seen)
 
     @cached_property
     def n_ones(self) -> float:
-        """Weight of the observed ones."""
+        """Total weight of the observed ones."""
         return self.by_row.total(self.by_row.bits)
 
     def entry_weights(self) -> np.ndarray:
-        """What each entry weighs: 0 where it was not observed, 1 elsewhere without weights."""
+        """Weight of each entry as an n × m array: 0 where not observed; without weights 1 elsewhere."""
         seen, width = self.by_row.seen, words(self.m)
         out = np.zeros((self.n, self.m))
         for p, weight in enumerate(self.by_row.weight):
@@ -133,12 +139,12 @@ class Table:
         return out
 
     def unpacked(self) -> tuple[np.ndarray, np.ndarray]:
-        """The table and what was observed of it, as arrays of bool."""
+        """The ones and the observed entries, as two n × m arrays of bool."""
         return unpack(self.by_row.plain, self.m), unpack(self.by_row.plain_seen, self.m)
 
 
 def filled(n: int, m: int) -> np.ndarray:
-    """N packed rows of m ones."""
+    """Packed n × m matrix of ones."""
     row = np.zeros(words(m), np.uint64)
     row[: m // 64] = ~np.uint64(0)
     if m % 64:
@@ -147,7 +153,11 @@ def filled(n: int, m: int) -> np.ndarray:
 
 
 def steps_of(values: np.ndarray) -> tuple[np.ndarray, float]:
-    """Weights as whole numbers of a unit: exactly where a small unit does that, to 1/255 of the largest otherwise."""
+    """Weights as whole multiples of a unit; returns the multiples (int64) and the unit.
+
+    Exact if the smallest positive weight, divided by one of 1 to 8, is a unit of which no weight is more than
+    `MOST_STEPS`; otherwise weights are rounded to multiples of 1/255 of the largest, positive ones to at least one.
+    """
     positive = values[values > 0]
     if positive.size == 0:
         return np.zeros(values.shape, np.int64), 1.0
@@ -165,7 +175,12 @@ def steps_of(values: np.ndarray) -> tuple[np.ndarray, float]:
 def planes_of(
     full: tuple[np.ndarray, np.ndarray], n: int, m: int, weights: Any, row_weights: Any
 ) -> tuple[list[tuple[np.ndarray, np.ndarray]], list[float]]:
-    """The masks of each plane by rows and by columns, and what their bits weigh."""
+    """Split weights into binary planes.
+
+    Takes the packed masks of observed entries by row and by column, and `weights` and `row_weights` as in
+    `BitTable.of`. Returns, for each plane that has any entry, its masks by row and by column, and the weight of its
+    bits.
+    """
     by_row = np.ones(n) if row_weights is None else np.asarray(row_weights, dtype=float)
     if weights is None:
         steps, unit = steps_of(by_row)
@@ -190,7 +205,7 @@ def planes_of(
 
 
 def plane(steps: Any, p: int, n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where bit p of the weights is set, packed by rows and by columns."""
+    """Where bit p of the whole-number weights (of entries, or of rows if 1-d) is set: packed by rows, by columns."""
     if sp.issparse(steps):
         on = sp.csr_array(((steps.data >> p) & 1, steps.indices, steps.indptr), shape=steps.shape)
         return pack(on), pack(on.T)
