@@ -5,21 +5,45 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from partwise.losses import REGISTRY, BetaDivergence, NegativeBinomial
 from partwise.matrix import Dense, RowBlocks, Sparse
-from partwise.priors import NO_TERMS, ElasticNet, Gamma
+from partwise.priors import NO_PRIOR, Bounds, ElasticNet, Gamma
 
 BETAS = (2.0, 1.0, 0.0, 1.5, 0.5, -0.7, 2.6)
+#: Every registered loss, and some more β.
+LOSSES = {
+    **{name: make() for name, make in REGISTRY.items()},
+    **{f"beta={beta:g}": BetaDivergence(beta) for beta in BETAS if beta not in (0.0, 1.0, 2.0)},
+    "negative-binomial": NegativeBinomial(0.7),
+}
 
 PRIORS = {
-    "none": NO_TERMS,
-    "l1": ElasticNet(l1=0.3).terms(),
-    "l2": ElasticNet(l2=0.7).terms(),
-    "net": ElasticNet(l1=0.2, l2=0.4).terms(),
-    "gamma": Gamma(2.5, 1.5).terms(),
-    "gamma1": Gamma(1.0, 0.8).terms(),
-    "sparse_gamma": Gamma(0.6, 0.5, shift=1e-3).terms(),
-    "gamma+net": (Gamma(1.7, 0.5) + ElasticNet(0.1, 0.2)).terms(),
+    "none": NO_PRIOR,
+    "l1": ElasticNet(l1=0.3),
+    "l2": ElasticNet(l2=0.7),
+    "net": ElasticNet(l1=0.2, l2=0.4),
+    "gamma": Gamma(2.5, 1.5),
+    "gamma1": Gamma(1.0, 0.8),
+    "sparse_gamma": Gamma(0.6, 0.5, shift=1e-3),
+    "gamma+net": Gamma(1.7, 0.5) + ElasticNet(0.1, 0.2),
+    "unit": Bounds(0.0, 1.0),
+    "unit+net": Bounds(0.0, 1.0) + ElasticNet(0.2, 0.1),
 }
+
+
+def columnwise_priors(k):
+    """Beliefs that differ from component to component."""
+    return {
+        "gamma by component": Gamma(np.linspace(1.0, 3.0, k), np.linspace(0.5, 1.0, k)),
+        "mixed gamma by component": Gamma(np.linspace(0.6, 2.0, k), np.linspace(0.5, 1.0, k), shift=1e-3),
+        "net by component": ElasticNet(np.linspace(0.0, 0.4, k), np.linspace(0.3, 0.0, k)),
+    }
+
+
+def data_for(loss, n, m, seed, zeros=0.4, dtype=np.float64):
+    """Data within the range of a loss."""
+    X = data(n, m, seed, 0.0 if loss.needs_positive_data else zeros, dtype)
+    return np.minimum(X, loss.highest).astype(dtype)
 
 
 def data(n, m, seed, zeros=0.4, dtype=np.float64):
@@ -32,7 +56,7 @@ def data(n, m, seed, zeros=0.4, dtype=np.float64):
 
 def factors(n, m, k, seed, dtype=np.float64):
     rng = np.random.default_rng(seed)
-    return (rng.random((n, k)) + 0.05).astype(dtype), (rng.random((m, k)) + 0.05).astype(dtype)
+    return (0.9 * rng.random((n, k)) + 0.05).astype(dtype), (0.9 * rng.random((m, k)) + 0.05).astype(dtype)
 
 
 def complete_matrices(X, row_weight=None):
@@ -63,7 +87,9 @@ def streamed(X, row_weight=None, sparse=False, height=4):
         )
 
     heights = [min(height, len(X) - s) for s in starts]
-    return RowBlocks([loader(s) for s in starts], heights, X.shape[1], X.dtype, row_weight=row_weight)
+    return RowBlocks(
+        lambda: (loader(s)() for s in starts), heights, X.shape[1], X.dtype, row_weight=row_weight
+    )
 
 
 def masked_matrices(X, weights, row_weight=None):

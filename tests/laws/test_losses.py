@@ -1,45 +1,65 @@
-"""Laws of losses."""
+"""Laws of losses: every registered one, and any β."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from sweeps import BETAS
+from scipy import stats
+from sweeps import LOSSES
 
-from partwise.losses import BetaDivergence, as_loss
+from partwise.losses import REGISTRY, Bernoulli, BetaDivergence, NegativeBinomial, as_loss
 
 positive = st.floats(1e-3, 1e3)
-betas = st.one_of(st.sampled_from(BETAS), st.floats(-2.0, 4.0))
+betas = st.floats(-2.0, 4.0)
+losses = st.one_of(st.sampled_from(list(LOSSES.values())), st.builds(BetaDivergence, betas))
 
 
-@given(x=positive, y=positive, beta=betas)
-def test_divergence_is_nonnegative_and_zero_only_at_equality(x, y, beta):
-    loss = BetaDivergence(beta)
+def in_range(loss, x):
+    """A datum that the loss takes: x, or where it has an upper end, x scaled into its inside."""
+    return x if np.isinf(loss.highest) else loss.highest * x / (1.0 + x)
+
+
+def scale_of(loss, x, y):
+    """How large the terms are whose difference the loss is."""
+    if not isinstance(loss, BetaDivergence):
+        return 1.0 + x * (1.0 + abs(np.log(x))) + (x + loss.parameter) * (1.0 + np.log1p(y + 1 / y))
     beta = loss.beta
     scale = max(x, y) ** beta + min(x, y) ** beta
-    if beta not in (0, 1):
-        scale *= 1 + 1e-3 / abs(beta * (beta - 1))
-    assert loss.value(x, x) == pytest.approx(0.0, abs=1e-12 * scale)
-    assert loss.value(x, y) >= -1e-12 * scale
-    if abs(x - y) > 0.01 * max(x, y):
+    return scale if beta in (0, 1) else scale * (1 + 1e-3 / abs(beta * (beta - 1)))
+
+
+@given(x=positive, y=positive, loss=losses)
+def test_divergence_is_nonnegative_and_zero_only_where_y_fits(x, y, loss):
+    x = in_range(loss, x)
+    fitting = float(loss.fitting(np.array(x)))
+    assert loss.value(x, fitting) == pytest.approx(0.0, abs=1e-12 * scale_of(loss, x, fitting))
+    assert loss.value(x, y) >= -1e-12 * scale_of(loss, x, y)
+    if abs(fitting - y) > 0.05 * max(fitting, y) and min(x, y) > 0.01 and max(x, y) < 100:
         assert loss.value(x, y) > 0
 
 
-@given(x=st.one_of(st.just(0.0), positive), y=positive, beta=betas)
-def test_derivative_matches_finite_differences(x, y, beta):
-    if x == 0.0 and BetaDivergence(beta).needs_positive_data:
-        return
-    loss = BetaDivergence(beta)
+@given(x=st.one_of(st.just(0.0), positive), y=positive, loss=losses)
+def test_derivative_matches_finite_differences(x, y, loss):
+    assume(x > 0 or not loss.needs_positive_data)
+    x = in_range(loss, x)
     step = 1e-5 * y
     slope = (loss.value(x, y + step) - loss.value(x, y - step)) / (2 * step)
-    scale = y ** (beta - 1) + x * y ** (beta - 2)
-    # What the difference quotient itself loses: digits of d, which near β = 0 and 1 is divided by β (β − 1).
-    beta = loss.beta
-    terms = x**beta + y**beta + x * y ** (beta - 1) if x > 0 else y**beta
-    lost = 1e-15 * terms / step / (1.0 if beta in (0, 1) else min(1.0, abs(beta * (beta - 1))))
+    f, p = loss.functions, loss.parameter
+    scale = f.push(1.0, y, p) + f.pull(x, y, p)
+    # What the difference quotient itself loses: digits of d.
+    lost = 1e-14 * (scale_of(loss, x, y) if x > 0 else loss.value(0.0, y) + 1) / step
     assert loss.gradient(np.array([[x]]), np.array([[y]]))[0, 0] == pytest.approx(
         slope, abs=2e-5 * scale + lost
     )
+
+
+@given(x=positive, y=positive, loss=losses, factor=st.floats(0.0, 5.0))
+def test_pull_and_drag_are_proportional_to_the_datum(x, y, loss, factor):
+    f, p = loss.functions, loss.parameter
+    for part in (f.pull, f.drag):
+        if part is not None:
+            assert part(factor * x, y, p) == pytest.approx(factor * part(x, y, p), rel=1e-12)
+    assert f.push(1.0, y, p) >= 0
 
 
 @pytest.mark.parametrize("special", [0.0, 1.0, 2.0])
@@ -49,14 +69,48 @@ def test_family_is_continuous_in_beta(special, x, y):
     assert near == pytest.approx(at, rel=1e-3, abs=1e-6 * (x + y) ** 2 + 1e-6)
 
 
-def test_kl_keeps_precision_where_data_and_reconstruction_almost_agree():
+def test_precision_is_kept_where_data_and_reconstruction_almost_agree():
     # Σ x log(x/y) − x + y would cancel to nothing here; d ≈ (x − y)² / (2 x).
     assert BetaDivergence(1.0).value(1e6, 1e6 + 1e-3) == pytest.approx(0.5e-12, rel=1e-3)
+    # d ≈ (x − y)² / 2 · (1 / x − 1 / (x + r)).
+    assert NegativeBinomial(1e-6).value(1e6, 1e6 + 1e-3) == pytest.approx(0.25e-12, rel=1e-3)
 
 
-def test_names_are_scikit_learns():
+@given(x=st.integers(0, 50), y=positive)
+def test_negative_binomial_is_kullback_leibler_without_dispersion(x, y):
+    poisson = BetaDivergence(1.0).value(x, y)
+    assert NegativeBinomial(1e-9).value(x, y) == pytest.approx(poisson, rel=1e-4, abs=1e-3)
+
+
+@given(x=st.integers(0, 30), y=st.floats(0.1, 50), z=st.floats(0.1, 50), dispersion=st.floats(0.05, 5))
+def test_negative_binomial_is_its_log_likelihood(x, y, z, dispersion):
+    r, loss = 1 / dispersion, NegativeBinomial(dispersion)
+    apart = stats.nbinom.logpmf(x, r, r / (r + z)) - stats.nbinom.logpmf(x, r, r / (r + y))
+    assert loss.value(x, y) - loss.value(x, z) == pytest.approx(apart, rel=1e-8, abs=1e-8)
+
+
+@given(x=st.booleans(), y=st.floats(0.01, 50))
+def test_bernoulli_is_its_log_likelihood(x, y):
+    p = float(Bernoulli().mean(np.array(y)))
+    assert Bernoulli().value(float(x), y) == pytest.approx(-np.log(p if x else 1 - p), rel=1e-9)
+
+
+def test_dispersion_is_estimated_from_counts():
+    rng = np.random.default_rng(0)
+    means = rng.gamma(2.0, 3.0, 20_000)
+    for dispersion in (0.1, 0.5, 2.0):
+        counts = rng.negative_binomial(1 / dispersion, 1 / (1 + dispersion * means))
+        assert NegativeBinomial().estimate(counts, means).dispersion == pytest.approx(dispersion, rel=0.1)
+    assert NegativeBinomial().estimate(rng.poisson(means), means).dispersion < 0.01
+
+
+def test_names_are_scikit_learns_and_ours():
     assert [as_loss(n).beta for n in ("frobenius", "kullback-leibler", "itakura-saito")] == [2, 1, 0]
     assert as_loss(1).name == "kullback-leibler"
-    for wrong in ("poisson", np.nan, None, [1]):
+    assert as_loss("kl") == as_loss(1)
+    assert all(as_loss(name).name == name for name in REGISTRY)
+    for wrong in ("gaussian", np.nan, None, [1]):
         with pytest.raises(ValueError, match="beta_loss must be"):
             as_loss(wrong)
+    with pytest.raises(ValueError, match="dispersion above 0"):
+        NegativeBinomial(0.0)

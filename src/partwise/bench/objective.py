@@ -26,7 +26,7 @@ class Objective:
         Ht64 = np.ascontiguousarray(np.asarray(H, dtype=np.float64).T)
         # Without BLAS's own threads: they go on spinning for a while, at the cost of whoever runs next.
         with own_threads():
-            return float(self.matrix.row_divergence(W64, Ht64, self.loss.beta, self.shift).sum())
+            return float(self.matrix.row_divergence(W64, Ht64, self.loss, self.shift).sum())
 
 
 def starting_point(X: Any, n_components: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -3,86 +3,178 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from partwise.losses import BetaDivergence
-from partwise.matrix import Matrix
-from partwise.priors import NO_TERMS, Terms
+from partwise.losses import FROBENIUS, KL, Loss
+from partwise.matrix import InMemory, Matrix
+from partwise.priors import NO_PRIOR, Prior, Terms
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Σ_i r_i [ Σ_j ω_ij d_β(x_ij | (W H)_ij + δ) + prior_W(w_i) ] + prior_H(H),  W ≥ 0, H ≥ 0.
+    """Σ_i r_i [ Σ_j ω_ij d(x_ij | (W H)_ij + δ) + prior_W(w_i) ] + prior_H(H) + couplings.
 
     The row weights r multiply a row's loss *and* its prior: a row of weight 2 is a row that occurs twice.
-    So they cancel from the row's own update, and act on H alone.
+    So they cancel from the row's own update, and act on H alone. Couplings, which tie rows together, have none.
 
     Parameters
     ----------
     X : Matrix
         Data x, entry weights ω and row weights r.
-    loss : BetaDivergence
-        d_β.
-    prior_W, prior_H : Terms
-        What is believed of each factor; `prior_H` speaks of the rows of Hᵀ.
-    free_H : array of int, optional
-        Components of H that are learned; the others are held. All by default.
+    loss : Loss
+        d.
+    prior_W, prior_H : Prior
+        What is believed of each factor, and within which bounds; `prior_H` speaks of the rows of Hᵀ.
+    free_W, free_H : array of int, optional
+        Components of a factor that are learned; the others are held. All by default.
     update_H : bool
         Whether H is learned at all.
     shift : float
-        δ, zero or tiny against the data; see `BetaDivergence.shift`.
+        δ, zero or tiny against the data; see `Loss.shift`.
     """
 
     X: Matrix
-    loss: BetaDivergence = field(default_factory=BetaDivergence)
-    prior_W: Terms = NO_TERMS
-    prior_H: Terms = NO_TERMS
+    loss: Loss = FROBENIUS
+    prior_W: Prior = NO_PRIOR
+    prior_H: Prior = NO_PRIOR
+    free_W: np.ndarray | None = None
     free_H: np.ndarray | None = None
     update_H: bool = True
     shift: float = 0.0
 
+    def __post_init__(self) -> None:
+        for prior, n_rows in ((self.prior_W, self.X.shape[0]), (self.prior_H, self.X.shape[1])):
+            for coupling in prior.couplings():
+                coupling.check(n_rows)
+
+    # -------------------------------------------------------------- the objective
+
     def data_loss(self, W: np.ndarray, Ht: np.ndarray) -> float:
         """The divergence alone, row weights included."""
-        rows = self.X.row_divergence(W, Ht, self.loss.beta, self.shift)
-        r = self.X.row_weight
-        return float(rows.sum() if r is None else rows @ r)
+        X = self.X
+        if isinstance(X, InMemory) and X.inner_weight is not None:
+            # The weights belong to the other side: sum there.
+            X, W, Ht = X.T, Ht, W
+        rows = X.row_divergence(W, Ht, self.loss, self.shift)
+        return float(rows.sum() if X.row_weight is None else rows @ X.row_weight)
 
     def prior_value(self, W: np.ndarray, Ht: np.ndarray) -> float:
         """What the priors add."""
         value = self.prior_W.value(W, self.X.row_weight)
-        return value + (self.prior_H.value(Ht) if self.update_H else 0.0)
+        return value + (self.prior_H.value(Ht, self._inner_weight) if self.update_H else 0.0)
 
     def objective(self, W: np.ndarray, Ht: np.ndarray) -> float:
         """Loss plus priors."""
         return self.data_loss(W, Ht) + self.prior_value(W, Ht)
 
+    def gradient(self, W: np.ndarray, Ht: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of the objective by W and by Hᵀ.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components), array of shape (n_features, n_components)
+        """
+
+        def task(rows: slice, block: InMemory, A: np.ndarray) -> Any:
+            num, den = block.ratio_sums(A, Ht, self.loss, self.shift)
+            other_num, other_den = block.T.ratio_sums(Ht, A, self.loss, self.shift)
+            return (den - num,), (other_den - other_num,)
+
+        (by_W,), (by_H,) = self.X.map_reduce(task, W)
+        by_W = by_W + self.terms_W.gradient(W)
+        if self.X.row_weight is not None:
+            by_W = by_W * self.X.row_weight[:, None]
+        by_W = by_W + sum(one.gradient(W) for one in self.prior_W.couplings())
+        return np.asarray(by_W), np.asarray(by_H + self.prior_H.gradient(Ht))
+
+    @property
+    def _inner_weight(self) -> np.ndarray | None:
+        return self.X.inner_weight if isinstance(self.X, InMemory) else None
+
+    # -------------------------------------------------------------- other views
+
+    @property
+    def T(self) -> Problem:
+        """The same problem for Xᵀ ≈ Hᵀ Wᵀ: a W-step there is an H-step here. For data in memory."""
+        if not isinstance(self.X, InMemory):
+            raise ValueError(
+                "X can be read by rows only, so the problem cannot be transposed; load X into memory."
+            )
+        return replace(
+            self,
+            X=self.X.T,
+            prior_W=self.prior_H,
+            prior_H=self.prior_W,
+            free_W=self.free_H,
+            free_H=self.free_W,
+        )
+
+    def rows(self, index: Any) -> Problem:
+        """The problem of some of the rows, for minibatches: an array of row numbers, or a slice."""
+        return replace(self, X=self.X.rows(index), prior_W=self.prior_W.rows(index))
+
+    # -------------------------------------------------------------- for half-steps
+
+    @property
+    def terms_W(self) -> Terms:
+        """What the prior says of each entry of W."""
+        return self._once("_terms_W", self.prior_W.terms)
+
+    @property
+    def terms_H(self) -> Terms:
+        """What the prior says of each entry of Hᵀ."""
+        return self._once("_terms_H", self.prior_H.terms)
+
+    def terms_at_W(self, W: np.ndarray) -> Terms:
+        """The terms of a half-step that begins at W: those of its entries, and its couplings majorised there."""
+        return _with_couplings(self.terms_W, self.prior_W, W, self.X.row_weight)
+
+    def terms_at_H(self, Ht: np.ndarray) -> Terms:
+        """The same for Hᵀ."""
+        return _with_couplings(self.terms_H, self.prior_H, Ht, self._inner_weight)
+
+    def order_W(self, n_components: int) -> np.ndarray:
+        """The components of W that may change, in their order."""
+        return np.arange(n_components) if self.free_W is None else np.asarray(self.free_W)
+
     def order_H(self, n_components: int) -> np.ndarray:
         """The components of H that may change, in their order."""
         return np.arange(n_components) if self.free_H is None else np.asarray(self.free_H)
 
+    # -------------------------------------------------------------- constants of the data
+
     def squared_norm(self) -> float:
         """Σ r ω x², which a Frobenius solver needs once."""
-        return self._once("_squared_norm", self.X.squared_norm)
+        return float(self._once("_squared_norm", self.X.squared_norm))
 
     def entropy_terms(self) -> float:
         """Σ r ω (x log x − x + δ): what of the Kullback-Leibler loss does not depend on the factors."""
-        return self._once("_entropy_terms", self._entropy_terms)
+        return float(self._once("_entropy_terms", self._entropy_terms))
 
     def _entropy_terms(self) -> float:
         X = self.X
         zero = np.zeros((X.shape[0], 1), X.dtype), np.zeros((X.shape[1], 1), X.dtype)
         r = np.ones(X.shape[0]) if X.row_weight is None else X.row_weight
         # d(x | 1) = x log x − x + 1.
-        return float(r @ (X.row_divergence(*zero, 1.0, 1.0) + (self.shift - 1.0) * X.row_observed()))
+        return float(r @ (X.row_divergence(*zero, KL, 1.0) + (self.shift - 1.0) * X.row_observed()))
 
     def constant(self) -> float:
-        """What of a Frobenius or Kullback-Leibler loss does not depend on the factors."""
-        return 0.5 * self.squared_norm() if self.loss.beta == 2.0 else self.entropy_terms()
+        """What of a quadratic or Poisson loss does not depend on the factors."""
+        return 0.5 * self.squared_norm() if self.loss.newton == "quadratic" else self.entropy_terms()
 
-    def _once(self, name: str, compute: Callable[[], float]) -> float:
-        """A number that depends on the data alone, found when first asked for."""
+    def _once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Something that depends on the problem alone, found when first asked for."""
         if name not in self.__dict__:
             object.__setattr__(self, name, compute())
-        return float(self.__dict__[name])
+        return self.__dict__[name]
+
+
+def _with_couplings(terms: Terms, prior: Prior, A: np.ndarray, row_weight: np.ndarray | None) -> Terms:
+    for coupling in prior.couplings():
+        more = coupling.majorise(A)
+        # A row's weight cancels from its own loss and prior; a coupling has none, so it is divided by it instead.
+        terms = terms + (more if row_weight is None else more.divided_by(row_weight))
+    return terms

@@ -15,10 +15,25 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+
+from partwise.losses import FROBENIUS, Loss
+
+Arrays = tuple[np.ndarray, ...]
+#: (rows, block, parts of row arrays) → (row results, sums); see `Matrix.map_reduce`.
+Task = Callable[..., tuple[Arrays, Arrays]]
+#: Entries of a dense row block: 128 MB in double precision. The blocks of an array in memory and of the same array
+#: in a file are the same, so that both are added up in the same order.
+BLOCK_ENTRIES = 1 << 24
+
+
+def block_height(n_features: int) -> int:
+    """Rows of a dense block."""
+    return max(1, BLOCK_ENTRIES // max(1, n_features))
 
 
 @dataclass(frozen=True)
@@ -43,10 +58,41 @@ class Matrix(ABC):
     dtype: np.dtype
     #: How much each row counts in the objective; None when all count once.
     row_weight: np.ndarray | None = None
+    _mean: float | None = None
 
     @abstractmethod
     def blocks(self) -> Iterator[tuple[slice, InMemory]]:
-        """Row blocks in order, each with the rows it covers."""
+        """Row blocks in order, each with the rows it covers; the same blocks at every call."""
+
+    @abstractmethod
+    def rows(self, index: Any) -> InMemory:
+        """Some of the rows, in memory: a slice or an array of row numbers (which may repeat)."""
+
+    def map_reduce(self, task: Task, *by_row: np.ndarray) -> tuple[Arrays, Arrays]:
+        """Call ``task(rows, block, *parts)`` for every row block and put the results together.
+
+        Parameters
+        ----------
+        task : callable
+            Given the slice of rows, the block, and those rows of each array of `by_row`, which it must not change. It
+            returns two tuples of arrays: results with a row for each row of the block, and sums over its rows.
+        *by_row : arrays
+            Arrays with a row for each row of the matrix.
+
+        Returns
+        -------
+        tuple of arrays, tuple of arrays
+            The row results of all blocks one after the other, and the sums of their sums, in the order of the rows.
+        """
+        found = [task(rows, block, *(part[rows] for part in by_row)) for rows, block in self.blocks()]
+        if len(found) == 1:
+            return found[0]
+        stacked = tuple(np.concatenate(parts) for parts in zip(*(one[0] for one in found)))
+        sums = [np.array(part) for part in found[0][1]]
+        for _, more in found[1:]:
+            for total, part in zip(sums, more):
+                total += part
+        return stacked, tuple(sums)
 
     @property
     @abstractmethod
@@ -65,30 +111,34 @@ class Matrix(ABC):
 
     def product(self, B: np.ndarray) -> np.ndarray:
         """(ω X) · B, of shape n × k."""
-        return np.concatenate([block.product(B) for _, block in self.blocks()])
+        return self._by_row(lambda rows, block: block.product(B))
+
+    def _by_row(self, task: Callable[..., np.ndarray], *by_row: np.ndarray) -> np.ndarray:
+        """What `task(rows, block, …)` gives for the rows of every block."""
+        return self.map_reduce(lambda *given: ((task(*given),), ()), *by_row)[0][0]
+
+    def _summed(self, task: Callable[..., np.ndarray], *by_row: np.ndarray) -> np.ndarray:
+        """The sum over blocks of what `task(rows, block, …)` gives."""
+        return self.map_reduce(lambda *given: ((), (task(*given),)), *by_row)[1][0]
 
     def transposed_product(self, A: np.ndarray) -> np.ndarray:
         """(ω X)ᵀ · A, of shape m × k."""
-        parts = (block.T.product(A[rows]) for rows, block in self.blocks())
-        return sum(parts, np.zeros((self.shape[1], A.shape[1]), self.dtype))
+        return self._summed(lambda rows, block, part: block.T.product(part), A)
 
     def weight_product(self, B: np.ndarray) -> np.ndarray:
         """ω · B, of shape n × k."""
-        return np.concatenate([block.weight_product(B) for _, block in self.blocks()])
+        return self._by_row(lambda rows, block: block.weight_product(B))
 
     def transposed_weight_product(self, A: np.ndarray) -> np.ndarray:
         """ωᵀ · A, of shape m × k."""
-        parts = (block.T.weight_product(A[rows]) for rows, block in self.blocks())
-        return sum(parts, np.zeros((self.shape[1], A.shape[1]), self.dtype))
+        return self._summed(lambda rows, block, part: block.T.weight_product(part), A)
 
-    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
-        """Σ_j ω_ij d_β(x_ij | (W H)_ij + shift) for each row i, in double precision.
+    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
+        """Σ_j ω_ij d(x_ij | (W H)_ij + shift) for each row i, in double precision.
 
-        `shift` is 0 for β ≥ 2, which has no pole to keep away from.
+        `shift` is 0 for losses that have no pole to keep away from.
         """
-        return np.concatenate(
-            [block.row_divergence(W[rows], Ht, beta, shift) for rows, block in self.blocks()]
-        )
+        return self._by_row(lambda rows, block, part: block.row_divergence(part, Ht, loss, shift), W)
 
     def row_observed(self) -> np.ndarray:
         """Σ_j ω_ij: how much of each row was observed."""
@@ -100,7 +150,12 @@ class Matrix(ABC):
         return self.transposed_weight_product(r.astype(self.dtype)[:, None])[:, 0].astype(float)
 
     def mean(self) -> float:
-        """Σ r ω x / Σ r ω: mean of the observed entries."""
+        """Σ r ω x / Σ r ω: mean of the observed entries; found once."""
+        if self._mean is None:
+            self._mean = self._find_mean()
+        return self._mean
+
+    def _find_mean(self) -> float:
         r = np.ones(self.shape[0]) if self.row_weight is None else self.row_weight
         observed = self.row_observed() @ r
         total = self.product(np.ones((self.shape[1], 1), self.dtype))[:, 0].astype(float) @ r
@@ -120,7 +175,7 @@ class Matrix(ABC):
     def squared_norm(self) -> float:
         """Σ r_i ω_ij x_ij²."""
         zeros = np.zeros((self.shape[0], 1), self.dtype), np.zeros((self.shape[1], 1), self.dtype)
-        rows = 2.0 * self.row_divergence(*zeros, 2.0, 0.0)
+        rows = 2.0 * self.row_divergence(*zeros, FROBENIUS, 0.0)
         return float(rows.sum() if self.row_weight is None else rows @ self.row_weight)
 
 
@@ -150,16 +205,17 @@ class InMemory(Matrix):
         """ω · B."""
 
     @abstractmethod
-    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
+    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
         """Loss of each row."""
 
     @abstractmethod
     def ratio_sums(
-        self, A: np.ndarray, B: np.ndarray, beta: float, shift: float
+        self, A: np.ndarray, B: np.ndarray, loss: Loss, shift: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Positive and negative part of −∂D/∂A: with y = A Bᵀ + shift and c the inner weights,
 
-        num_ik = Σ_j c_j ω_ij x_ij y_ij^(β−2) B_jk   and   den_ik = Σ_j c_j ω_ij y_ij^(β−1) B_jk.
+        num_ik = Σ_j c_j ω_ij pull(x_ij, y_ij) B_jk   and
+        den_ik = Σ_j c_j ω_ij [push(y_ij) + drag(x_ij, y_ij)] B_jk.
         """
 
     @abstractmethod
@@ -168,6 +224,11 @@ class InMemory(Matrix):
 
         For solvers that work row by row; may be called from several threads.
         """
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Any]) -> InMemory:
+        """Row blocks of this kind on top of each other."""
+        raise NotImplementedError(f"{cls.__name__} blocks cannot be stacked")
 
     def inner(self, B: np.ndarray) -> np.ndarray:
         """B with its rows multiplied by the inner weights."""

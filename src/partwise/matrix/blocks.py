@@ -1,8 +1,9 @@
-"""A matrix that can be read only by row blocks: a file too large for memory, a Dask array."""
+"""A matrix that can be read only by row blocks, one after the other: a file, an iterator, a distributed array."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,8 @@ class RowBlocks(Matrix):
 
     Parameters
     ----------
-    loaders : sequence of callables
-        Each returns one block; together they cover the rows in order.
+    read : callable
+        Returns the blocks in order, from the first, at every call.
     heights : sequence of int
         Number of rows of each block.
     n_features : int
@@ -25,19 +26,19 @@ class RowBlocks(Matrix):
     weighted : bool
         Whether any block has missing or weighted entries.
     row_weight : array, optional
-        How much each row counts; the loaders' blocks carry their own part of it.
+        How much each row counts; the blocks carry their own part of it.
     """
 
     def __init__(
         self,
-        loaders: Sequence[Callable[[], InMemory]],
+        read: Callable[[], Iterable[InMemory]],
         heights: Sequence[int],
         n_features: int,
         dtype: np.dtype,
         weighted: bool = False,
         row_weight: np.ndarray | None = None,
     ) -> None:
-        self._loaders = list(loaders)
+        self._read = read
         self._starts = np.concatenate([[0], np.cumsum(heights)]).astype(int)
         self.shape = (int(self._starts[-1]), n_features)
         self.dtype = np.dtype(dtype)
@@ -50,6 +51,40 @@ class RowBlocks(Matrix):
         return self._weighted
 
     def blocks(self) -> Iterator[tuple[slice, InMemory]]:
-        """Load one block after the other."""
-        for load, start, stop in zip(self._loaders, self._starts[:-1], self._starts[1:]):
-            yield slice(int(start), int(stop)), load()
+        """Read one block after the other.
+
+        Raises
+        ------
+        ValueError
+            If the blocks are not those that were there at the first reading.
+        """
+        read = iter(self._read())
+        for start, stop in zip(self._starts[:-1], self._starts[1:]):
+            block = next(read, None)
+            if block is None:
+                raise ValueError(
+                    f"The row blocks of X ended after {start} of {self.shape[0]} rows when they were read again. X "
+                    "is read once in every iteration: give a function that returns a new iterator at each call."
+                )
+            if block.shape != (stop - start, self.shape[1]):
+                raise ValueError(
+                    f"The row block of X that begins at row {start} has shape {block.shape} now and had "
+                    f"{(int(stop - start), self.shape[1])} before. The blocks must be the same at every reading."
+                )
+            yield slice(int(start), int(stop)), block
+
+    def rows(self, index: Any) -> InMemory:
+        """Some of the rows, gathered in one reading."""
+        chosen = np.arange(self.shape[0])[index]
+        order = np.argsort(chosen, kind="stable")
+        sorted_rows = chosen[order]
+        parts = []
+        for rows, block in self.blocks():
+            inside = sorted_rows[
+                np.searchsorted(sorted_rows, rows.start) : np.searchsorted(sorted_rows, rows.stop)
+            ]
+            if len(inside):
+                parts.append(block.rows(inside - rows.start))
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return type(parts[0]).stacked(parts).rows(back)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from partwise.matrix import kernels
-from partwise.matrix.base import InMemory, RowSlab
+from partwise.losses import Loss
+from partwise.matrix.base import InMemory, RowSlab, block_height
+from partwise.matrix.loss_kernels import kernels_for
 from partwise.parallel import matmul, over_rows
 
-#: Entries of one temporary block of reconstructions: about 2 MB in double precision, to stay in cache.
-BLOCK_ENTRIES = 1 << 18
+#: Entries of one temporary part of reconstructions: about 2 MB in double precision, to stay in cache.
+PART_ENTRIES = 1 << 18
 
 
 class Dense(InMemory):
@@ -56,6 +57,22 @@ class Dense(InMemory):
             X = np.where(weights > 0, X, 0) * weights
         return cls(X, weights, transposed=transposed, row_weight=row_weight)
 
+    @classmethod
+    def stacked(cls, parts: Sequence[Any]) -> Dense:
+        """Row blocks on top of each other; blocks without weights beside blocks with some count fully."""
+        weights = None
+        if any(part._v is not None for part in parts):
+            held = (
+                np.ones(p.shape, p.dtype) if p._v is None else p._rows(p._v, 0, p.shape[0]) for p in parts
+            )
+            weights = np.concatenate(list(held))
+        row_weight = None if parts[0].row_weight is None else np.concatenate([p.row_weight for p in parts])
+        return cls(
+            np.concatenate([part._rows(part._u, 0, part.shape[0]) for part in parts]),
+            weights,
+            row_weight=row_weight,
+        )
+
     @property
     def T(self) -> Dense:
         """The same memory, read the other way."""
@@ -65,6 +82,31 @@ class Dense(InMemory):
             transposed=not self._transposed,
             row_weight=self.inner_weight,
             inner_weight=self.row_weight,
+        )
+
+    def blocks(self) -> Iterator[tuple[slice, InMemory]]:
+        """Ranges of rows that share this memory; columns that lie next to each other are one block."""
+        n, m = self.shape
+        height = n if self._transposed else block_height(m)
+        if n <= height:
+            yield slice(0, n), self
+            return
+        for start in range(0, n, height):
+            part = slice(start, min(start + height, n))
+            yield part, self.rows(part)
+
+    def rows(self, index: Any) -> Dense:
+        """Some of the rows; a slice shares the memory."""
+        u, v = (
+            None if held is None else held[:, index].T if self._transposed else held[index]
+            for held in (self._u, self._v)
+        )
+        assert u is not None
+        return Dense(
+            np.ascontiguousarray(u),
+            None if v is None else np.ascontiguousarray(v),
+            row_weight=None if self.row_weight is None else self.row_weight[index],
+            inner_weight=self.inner_weight,
         )
 
     @property
@@ -85,7 +127,7 @@ class Dense(InMemory):
     def _over_parts(self, task: Callable[[slice], None]) -> None:
         """Call `task` for parts of the rows, each small enough for its reconstruction to stay in cache."""
         n, m = self.shape
-        height = max(1, BLOCK_ENTRIES // max(1, m))
+        height = max(1, PART_ENTRIES // max(1, m))
 
         def range_task(start: int, stop: int) -> None:
             for first in range(start, stop, height):
@@ -103,27 +145,29 @@ class Dense(InMemory):
             Y = A[part] @ B.T
         return Y, self._u[where], self._u[:0] if self._v is None else self._v[where]
 
-    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
+    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
         """Loss of each row."""
         out = np.empty(self.shape[0])
+        kernels = kernels_for(loss)
 
         def task(part: slice) -> None:
             Y, u, v = self._reconstruct(W, Ht, part)
             sums = np.zeros(Y.shape[0])
-            kernels.dense_divergence(u, v, Y, beta, shift, sums)
+            kernels.dense_divergence(u, v, Y, loss.parameter, shift, sums)
             out[part] = Y.sum(axis=0, dtype=float) if self._transposed else sums
 
         self._over_parts(task)
         return out
 
     def ratio_sums(
-        self, A: np.ndarray, B: np.ndarray, beta: float, shift: float
+        self, A: np.ndarray, B: np.ndarray, loss: Loss, shift: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Numerator and denominator of the multiplicative update."""
         Bc = self.inner(B)
-        if beta == 2.0 and self._v is None:
+        if loss.gram and self._v is None:
             return self.product(Bc), A @ (B.T @ Bc)
-        flat_weights = self._v is None and beta == 1.0
+        flat_weights = self._v is None and loss.flat
+        kernels = kernels_for(loss)
         num, den = np.empty_like(A), np.empty_like(A)
         if flat_weights:
             den[:] = Bc.sum(axis=0)
@@ -131,7 +175,7 @@ class Dense(InMemory):
         def task(part: slice) -> None:
             Y, u, v = self._reconstruct(A, B, part)
             P = Y[:0] if flat_weights else np.empty_like(Y)
-            kernels.dense_ratios(u, v, Y, P, beta, shift)
+            kernels.dense_ratios(u, v, Y, P, loss.parameter, shift)
             num[part] = (Y.T if self._transposed else Y) @ Bc
             if not flat_weights:
                 den[part] = (P.T if self._transposed else P) @ Bc
@@ -142,7 +186,7 @@ class Dense(InMemory):
     def packed(self, start: int, stop: int) -> Iterator[RowSlab]:
         """Contiguous rows; columns of row-major memory are copied out a few at a time."""
         m = self.shape[1]
-        height = max(1, BLOCK_ENTRIES // max(1, m))
+        height = max(1, PART_ENTRIES // max(1, m))
         for first in range(start, stop, height):
             last = min(first + height, stop)
             u = self._rows(self._u, first, last)

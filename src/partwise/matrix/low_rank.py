@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from partwise.losses import Loss
 from partwise.matrix.base import InMemory, RowSlab
 from partwise.parallel import matmul
 
@@ -29,6 +31,10 @@ class LowRank(InMemory):
         """Compression forgets which entries there were, so all count once."""
         return False
 
+    def rows(self, index: Any) -> LowRank:
+        """Some rows of Q, with B."""
+        return LowRank(self.Q[index], self.B)
+
     def product(self, B: np.ndarray) -> np.ndarray:
         """Q (B · …), never Q B itself."""
         return matmul(self.Q, self.B @ B)
@@ -41,19 +47,19 @@ class LowRank(InMemory):
         """‖Q B‖² from the small Gram matrices."""
         return float(np.vdot((self.Q.T @ self.Q).astype(float), (self.B @ self.B.T).astype(float)))
 
-    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
+    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
         """½‖q_i B − w_i H‖² for each row, from products; the Frobenius loss only."""
-        self._only_frobenius(beta)
+        self._only_frobenius(loss)
         square = np.einsum("ij,ij->i", self.Q @ (self.B @ self.B.T), self.Q, dtype=float)
         cross = np.einsum("ij,ij->i", self.product(Ht), W, dtype=float)
         model = np.einsum("ij,ij->i", W @ (Ht.T @ Ht), W, dtype=float)
         return 0.5 * square - cross + 0.5 * model
 
     def ratio_sums(
-        self, A: np.ndarray, B: np.ndarray, beta: float, shift: float
+        self, A: np.ndarray, B: np.ndarray, loss: Loss, shift: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """As for any complete matrix under the Frobenius loss."""
-        self._only_frobenius(beta)
+        self._only_frobenius(loss)
         return self.product(B), A @ (B.T @ B)
 
     def packed(self, start: int, stop: int) -> Iterator[RowSlab]:
@@ -61,6 +67,6 @@ class LowRank(InMemory):
         raise NotImplementedError("a compressed matrix has no entries; use a solver that needs only products")
 
     @staticmethod
-    def _only_frobenius(beta: float) -> None:
-        if beta != 2.0:
+    def _only_frobenius(loss: Loss) -> None:
+        if not loss.gram:
             raise NotImplementedError("a compressed matrix knows only the Frobenius loss")

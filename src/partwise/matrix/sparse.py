@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from partwise.losses import Loss
 from partwise.matrix import kernels
 from partwise.matrix.base import InMemory, RowSlab
-from partwise.matrix.dense import BLOCK_ENTRIES
+from partwise.matrix.dense import PART_ENTRIES
+from partwise.matrix.loss_kernels import kernels_for
 from partwise.parallel import get_threads, over_rows
 
 _NONE = np.empty(0)
@@ -62,6 +64,23 @@ class Sparse(InMemory):
             return cls(X.indptr, X.indices, u, v, shape, background, inner_weight=row_weight).T
         return cls(X.indptr, X.indices, u, v, X.shape, background, row_weight=row_weight)
 
+    @classmethod
+    def stacked(cls, parts: Sequence[Any]) -> Sparse:
+        """Row blocks on top of each other."""
+        starts = np.concatenate([[0], np.cumsum([len(part._u) for part in parts])])
+        v = None
+        if any(part._v is not None for part in parts):
+            v = np.concatenate([np.full_like(p._u, p._flat_v) if p._v is None else p._v for p in parts])
+        return cls(
+            np.concatenate([[0], *(part._indptr[1:] + start for part, start in zip(parts, starts))]),
+            np.concatenate([part._indices for part in parts]),
+            np.concatenate([part._u for part in parts]),
+            v,
+            (sum(part.shape[0] for part in parts), parts[0].shape[1]),
+            parts[0].background,
+            row_weight=None if parts[0].row_weight is None else np.concatenate([p.row_weight for p in parts]),
+        )
+
     @property
     def T(self) -> Sparse:
         """The transposed matrix, with compressed rows of its own; made once, then kept."""
@@ -80,6 +99,25 @@ class Sparse(InMemory):
             other._transposed = self
             self._transposed = other
         return self._transposed
+
+    def rows(self, index: Any) -> Sparse:
+        """Some of the rows."""
+        chosen = np.arange(self.shape[0])[index]
+        lengths = np.diff(self._indptr)[chosen]
+        indptr = np.zeros(len(chosen) + 1, dtype=self._indptr.dtype)
+        np.cumsum(lengths, out=indptr[1:])
+        # The place of each entry of the result: its row's start, and how far into the row it is.
+        place = np.arange(indptr[-1]) + np.repeat(self._indptr[:-1][chosen] - indptr[:-1], lengths)
+        return Sparse(
+            indptr,
+            self._indices[place],
+            self._u[place],
+            None if self._v is None else self._v[place],
+            (len(chosen), self.shape[1]),
+            self.background,
+            row_weight=None if self.row_weight is None else self.row_weight[index],
+            inner_weight=self.inner_weight,
+        )
 
     def _values(self) -> np.ndarray:
         return self._u[None] if self._v is None else np.stack([self._u, self._v])
@@ -127,12 +165,13 @@ class Sparse(InMemory):
             return super().squared_norm()
         return float(np.einsum("i,i->", self._u, self._u, dtype=float))
 
-    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
+    def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
         """Loss of each row: stored entries, plus ω₀ times what the loss would be if all entries were 0."""
-        out = self._zero_divergence(W, Ht, beta, shift) if self.background else np.zeros(self.shape[0])
+        out = self._zero_divergence(W, Ht, loss, shift) if self.background else np.zeros(self.shape[0])
         v = _NONE.astype(self.dtype) if self._v is None else self._v
+        compiled = kernels_for(loss)
         over_rows(
-            lambda a, b: kernels.sparse_divergence(
+            lambda a, b: compiled.sparse_divergence(
                 self._indptr,
                 self._indices,
                 self._u,
@@ -141,7 +180,7 @@ class Sparse(InMemory):
                 self.background,
                 W,
                 Ht,
-                beta,
+                loss.parameter,
                 shift,
                 out,
                 a,
@@ -151,44 +190,60 @@ class Sparse(InMemory):
         )
         return out
 
-    def _zero_divergence(self, W: np.ndarray, Ht: np.ndarray, beta: float, shift: float) -> np.ndarray:
+    def _zero_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
         """Σ_j d(0 | y_ij) for each row."""
         W64, H64 = W.astype(float, copy=False), Ht.astype(float, copy=False)
-        if beta == 2.0:
+        if loss.gram:
             return 0.5 * np.einsum("ij,ij->i", W64 @ (H64.T @ H64), W64)
-        if beta == 1.0:
+        if loss.flat:
+            # d(0 | y) = y.
             return W64 @ H64.sum(axis=0) + shift * self.shape[1]
         out = np.empty(self.shape[0])
-        for part, Y in self._dense_rows(W, Ht):
-            out[part] = ((Y + shift) ** beta).sum(axis=1, dtype=float) / beta
+        compiled = kernels_for(loss)
+
+        def task(part: slice, Y: np.ndarray) -> None:
+            compiled.zero_divergence(Y, loss.parameter, shift, out[part])
+
+        self._over_reconstructions(W, Ht, task)
         return out
 
-    def _dense_rows(self, A: np.ndarray, B: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """A Bᵀ a few rows at a time: β other than 1 and 2 have no closed sum over the zeros."""
+    def _over_reconstructions(
+        self, A: np.ndarray, B: np.ndarray, task: Callable[[slice, np.ndarray], None]
+    ) -> None:
+        """Call `task(rows, A Bᵀ of these rows)`, a few rows at a time: most losses have no closed sum over zeros."""
         n, m = self.shape
-        height = max(1, min(n, BLOCK_ENTRIES // max(1, m)))
+        height = max(1, min(n, PART_ENTRIES // max(1, m)))
         Bt = np.ascontiguousarray(B.T)
-        for start in range(0, n, height):
-            stop = min(start + height, n)
-            yield slice(start, stop), A[start:stop] @ Bt
+
+        def range_task(start: int, stop: int) -> None:
+            for first in range(start, stop, height):
+                part = slice(first, min(first + height, stop))
+                task(part, A[part] @ Bt)
+
+        over_rows(range_task, n, grain=16)
 
     def ratio_sums(
-        self, A: np.ndarray, B: np.ndarray, beta: float, shift: float
+        self, A: np.ndarray, B: np.ndarray, loss: Loss, shift: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Numerator and denominator of the multiplicative update."""
         Bc = self.inner(B)
         num, den = np.zeros_like(A), np.zeros_like(A)
+        compiled = kernels_for(loss)
         if self.background:
-            if beta == 2.0:
+            if loss.gram:
                 den = A @ (B.T @ Bc)
-            elif beta == 1.0:
+            elif loss.flat:
                 den[:] = Bc.sum(axis=0)
             else:
-                for part, Y in self._dense_rows(A, B):
-                    den[part] = ((Y + self.dtype.type(shift)) ** self.dtype.type(beta - 1.0)) @ Bc
+
+                def task(part: slice, Y: np.ndarray) -> None:
+                    compiled.zero_push(Y, loss.parameter, shift)
+                    den[part] = Y @ Bc
+
+                self._over_reconstructions(A, B, task)
         v = _NONE.astype(self.dtype) if self._v is None else self._v
         over_rows(
-            lambda a, b: kernels.sparse_ratios(
+            lambda a, b: compiled.sparse_ratios(
                 self._indptr,
                 self._indices,
                 self._u,
@@ -197,7 +252,7 @@ class Sparse(InMemory):
                 A,
                 B,
                 Bc,
-                beta,
+                loss.parameter,
                 shift,
                 num,
                 den,

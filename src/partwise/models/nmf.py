@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +20,11 @@ from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
 from partwise.models.inputs import given
 from partwise.models.parameters import check_nmf
-from partwise.priors import ElasticNet, Gamma, Prior, SumPrior, Terms
+from partwise.priors import NO_PRIOR, Bounds, ElasticNet, Gamma, Graph, Prior, SumPrior, entrywise
 from partwise.solvers import pick_solver
 from partwise.solvers.base import AlternatingSolver
 
-for _prior in (ElasticNet, Gamma, SumPrior):
+for _prior in (ElasticNet, Gamma, SumPrior, Bounds, Graph):
     register_value(_prior)
 
 
@@ -355,25 +356,25 @@ class NMF(FactorModel):
         loss = as_loss(self.beta_loss)
         alpha_H = self.alpha_W if self.alpha_H == "same" else self.alpha_H
 
-        def terms(alpha: Any, prior: Prior | None, observed: Any) -> Terms:
-            total = Terms() if prior is None else prior.terms()
+        def belief(alpha: Any, prior: Prior | None, observed: Any) -> Prior:
+            parts = () if prior is None else (prior,)
             if alpha:
                 net = ElasticNet(alpha * self.l1_ratio, alpha * (1 - self.l1_ratio), observed())
-                total = net.terms() + total
-            return total
+                parts = (net, *parts)
+            return SumPrior(parts)
 
         return Problem(
             X,
             loss,
-            terms(self.alpha_W, self.prior_W, X.row_observed),
-            terms(alpha_H, self.prior_H, X.column_observed) if update_H else Terms(),
-            free_H,
-            update_H,
-            loss.shift(X.mean(), X.dtype),
+            belief(self.alpha_W, self.prior_W, X.row_observed),
+            belief(alpha_H, self.prior_H, X.column_observed) if update_H else NO_PRIOR,
+            free_H=free_H,
+            update_H=update_H,
+            shift=loss.shift(X.mean(), X.dtype),
         )
 
     def _pick(self, problem: Problem) -> AlternatingSolver:
-        if self.solver == "cd" and problem.loss.beta != 2.0:
+        if self.solver == "cd" and not problem.loss.gram:
             raise ValueError(
                 f"Invalid beta_loss parameter: solver 'cd' does not handle beta_loss = {self.beta_loss!r}; "
                 "use solver='auto'."
@@ -406,6 +407,10 @@ class NMF(FactorModel):
                 W, Ht = start_factors(problem.X, k, self.init if i == 0 else "random", rng)
             else:
                 W, Ht = start
+            if start is None or i > 0:
+                W, Ht = (
+                    np.clip(A, t.lower, t.upper) for A, t in ((W, problem.terms_W), (Ht, problem.terms_H))
+                )
             if fixed is not None:
                 Ht[:, : len(fixed)] = fixed.T
             result = run(
@@ -431,17 +436,21 @@ class NMF(FactorModel):
         does, makes the two agree. With tol=0, or when time or patience ran out, W is left as it was.
         """
         W, Ht = result.state.W, result.state.Ht
+        tied = bool(problem.prior_W.couplings() or problem.prior_H.couplings())
         if self.init != "custom" and self.fixed_components is None:
-            scale_free = problem.prior_W.empty and problem.prior_H.empty
+            scale_free = problem.terms_W.scale_free and problem.terms_H.scale_free and not tied
             W, Ht = conventional(W, Ht, problem.X.row_weight, scale_free)
-        if self.tol > 0 and result.reason in ("converged", "max_iter"):
+        if self.tol > 0 and result.reason in ("converged", "max_iter") and not problem.prior_W.couplings():
             with session.interruptible():
                 solved = self._solve_rows(problem, Ht)
                 W = W if session.interrupted else solved
         return W, Ht, problem.objective(W, Ht)
 
     def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
-        held = Problem(problem.X, problem.loss, problem.prior_W, update_H=False, shift=problem.shift)
+        # New rows have no place in a coupling of the rows of the fit.
+        held = replace(
+            problem, prior_W=entrywise(problem.prior_W), prior_H=NO_PRIOR, free_H=None, update_H=False
+        )
         return pick_solver(self.solver, held).solve_rows(held, Ht, self.max_iter, self.tol)
 
     def _keep(self, problem: Problem, best: _Outcome, solver: AlternatingSolver) -> None:

@@ -1,10 +1,30 @@
 """Priors: what we believe of a factor before seeing data."""
 
-from partwise.priors.base import NO_TERMS, Prior, SumPrior, Terms
+from partwise.priors.base import NO_PRIOR, Coupling, Prior, SumPrior, entrywise
+from partwise.priors.bounds import Bounds
 from partwise.priors.elastic_net import ElasticNet
 from partwise.priors.gamma import Gamma
+from partwise.priors.graph import Graph
+from partwise.priors.terms import NO_TERMS, KernelTerms, Terms
 
-#: Every prior the laws sweep over.
-REGISTRY = {"elastic_net": ElasticNet, "gamma": Gamma}
+#: Every prior of single entries; the laws sweep over them.
+REGISTRY = {"elastic_net": ElasticNet, "gamma": Gamma, "bounds": Bounds}
+#: Every prior that ties rows together; the laws sweep over them.
+COUPLINGS = {"graph": Graph}
 
-__all__ = ["NO_TERMS", "REGISTRY", "ElasticNet", "Gamma", "Prior", "SumPrior", "Terms"]
+__all__ = [
+    "COUPLINGS",
+    "NO_PRIOR",
+    "NO_TERMS",
+    "REGISTRY",
+    "Bounds",
+    "Coupling",
+    "ElasticNet",
+    "Gamma",
+    "Graph",
+    "KernelTerms",
+    "Prior",
+    "SumPrior",
+    "Terms",
+    "entrywise",
+]

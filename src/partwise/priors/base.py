@@ -1,136 +1,91 @@
-"""The contract of a prior: separable, and made of four terms that every solver knows how to minimise."""
+"""The contract of a prior: what is believed of a factor before seeing data."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Terms:
-    """Negative log-density of an entry a ≥ 0, up to a constant.
-
-        linear · a  +  ½ quadratic · a²  −  log · log a  +  concave · log(a + shift)
-
-    `linear` and `quadratic` are numbers, or arrays with one number for each row of the factor.
-    `log` and `concave` are never both positive.
-    """
-
-    linear: float | np.ndarray = 0.0
-    quadratic: float | np.ndarray = 0.0
-    log: float = 0.0
-    concave: float = 0.0
-    shift: float = 0.0
-
-    def __add__(self, other: Terms) -> Terms:
-        log, concave = self.log + other.log, self.concave + other.concave
-        if (log > 0 and concave > 0) or (self.concave > 0 and other.concave > 0):
-            raise ValueError("Two Gamma priors on one factor combine only when both shapes are at least 1.")
-        return Terms(
-            self.linear + other.linear,
-            self.quadratic + other.quadratic,
-            log,
-            concave,
-            max(self.shift, other.shift),
-        )
-
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing to add to the loss."""
-        return not (np.any(self.linear) or np.any(self.quadratic) or self.log or self.concave)
-
-    def rows(self, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-        """`linear` and `quadratic` with one number for each row, as the kernels read them."""
-        return (
-            np.ascontiguousarray(np.broadcast_to(np.asarray(self.linear, float), n_rows)),
-            np.ascontiguousarray(np.broadcast_to(np.asarray(self.quadratic, float), n_rows)),
-        )
-
-    def slice(self, part: slice) -> Terms:
-        """The terms of some of the rows."""
-        linear, quadratic = (
-            a if np.ndim(a) == 0 else np.asarray(a)[part] for a in (self.linear, self.quadratic)
-        )
-        return Terms(linear, quadratic, self.log, self.concave, self.shift)
-
-    def value(self, A: np.ndarray, row_weight: np.ndarray | None = None) -> float:
-        """The sum of the four terms over a factor's entries, rows weighted by `row_weight`."""
-        if self.empty:
-            return 0.0
-        A = np.asarray(A, dtype=float)
-        linear, quadratic = self.rows(len(A))
-        rows = linear * A.sum(axis=1) + 0.5 * quadratic * np.einsum("ij,ij->i", A, A)
-        if self.log:
-            with np.errstate(divide="ignore"):
-                rows -= self.log * np.log(A).sum(axis=1)
-        if self.concave:
-            rows += self.concave * np.log(A + self.shift).sum(axis=1)
-        if row_weight is not None:
-            # A row of weight 0 counts for nothing, even where its density is 0.
-            return float(rows[row_weight > 0] @ row_weight[row_weight > 0])
-        return float(rows.sum())
-
-    def gradient(self, A: np.ndarray) -> np.ndarray:
-        """Derivative of the four terms at each entry."""
-        A = np.asarray(A, dtype=float)
-        linear, quadratic = self.rows(len(A))
-        out = linear[:, None] + quadratic[:, None] * A
-        with np.errstate(divide="ignore"):
-            if self.log:
-                out = out - self.log / A
-            if self.concave:
-                out = out + self.concave / (A + self.shift)
-        return out
-
-
-NO_TERMS = Terms()
+from partwise.priors.terms import NO_TERMS, Terms
 
 
 class Prior(ABC):
-    """What we believe of a factor, entry by entry."""
+    """A belief about each entry of a factor on its own, made of the terms that solvers know."""
 
     @abstractmethod
     def terms(self) -> Terms:
-        """The prior's four terms; all that a solver asks of it."""
+        """The prior's terms; all that a solver asks of it."""
 
-    def normaliser(self) -> float:
-        """Log of the density's normalising constant for one entry; 0 where it cannot be normalised."""
+    def couplings(self) -> tuple[Coupling, ...]:
+        """The parts of this prior that tie rows of the factor together."""
+        return ()
+
+    def rows(self, index: Any) -> Prior:
+        """The prior of some of the rows."""
+        return self
+
+    def normaliser(self) -> Any:
+        """Log of the density's normalising constant for one entry (or for each component); 0 where there is none."""
         return 0.0
 
-    def value(self, A: np.ndarray) -> float:
-        """Negative log-density of a factor, up to a constant."""
-        return self.terms().value(A)
+    def value(self, A: np.ndarray, row_weight: np.ndarray | None = None) -> float:
+        """Negative log-density of a factor, up to a constant, rows weighted by `row_weight`."""
+        return self.terms().value(A, row_weight)
+
+    def gradient(self, A: np.ndarray) -> np.ndarray:
+        """Derivative of `value` at each entry."""
+        return self.terms().gradient(A)
 
     def log_density(self, A: np.ndarray) -> float:
         """Log-density of a factor, normalised wherever the prior has a normalising constant."""
-        return np.size(A) * self.normaliser() - self.value(A)
+        return float(np.broadcast_to(self.normaliser(), np.shape(A)).sum()) - self.value(A)
 
     def prox(self, A: np.ndarray, step: float) -> np.ndarray:
-        """Argmin over Z ≥ 0 of ‖Z − A‖² / (2 step) + value(Z), entry by entry."""
-        t = self.terms()
-        A = np.asarray(A, dtype=float)
-        linear, quadratic = t.rows(len(A))
-        p = 1.0 / step + quadratic[:, None]
-        b = A / step - linear[:, None]
-        if t.concave:
-            # (p z − b)(z + ε) + c = 0 has the inner minimum as its larger root; 0 is the other candidate.
-            s = b - p * t.shift
-            disc = np.maximum(s * s + 4.0 * p * (b * t.shift - t.concave), 0.0)
-            inner = np.maximum((s + np.sqrt(disc)) / (2.0 * p), 0.0)
-
-            def cost(Z: np.ndarray) -> np.ndarray:
-                return 0.5 * p * Z * Z - b * Z + t.concave * np.log(Z + t.shift)
-
-            return np.where(cost(inner) < cost(np.zeros_like(inner)), inner, 0.0)
-        root = np.sqrt(b * b + 4.0 * p * t.log)
-        # For b < 0 the textbook root cancels; its conjugate does not.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(b >= 0, (b + root) / (2.0 * p), np.where(root > b, 2.0 * t.log / (root - b), 0.0))
+        """Argmin over Z within the bounds of ‖Z − A‖² / (2 step) + value(Z), entry by entry."""
+        return prox(self.terms(), A, step)
 
     def __add__(self, other: Prior) -> SumPrior:
         return SumPrior((self, other))
+
+
+class Coupling(Prior):
+    """A belief that ties the rows of a factor together: a graph, labels, the other factor.
+
+    At the beginning of every half-step, `majorise` replaces it by terms that touch it where the factor stands and lie
+    above it everywhere else. Rows are then independent inside the half-step, and the objective never rises.
+    """
+
+    def terms(self) -> Terms:
+        """Nothing that could be said without knowing the factor."""
+        return NO_TERMS
+
+    def couplings(self) -> tuple[Coupling, ...]:
+        """Itself."""
+        return (self,)
+
+    @abstractmethod
+    def value(self, A: np.ndarray, row_weight: np.ndarray | None = None) -> float:
+        """What the coupling adds to the objective at A; row weights do not change it."""
+
+    @abstractmethod
+    def gradient(self, A: np.ndarray) -> np.ndarray:
+        """Its derivative at each entry."""
+
+    @abstractmethod
+    def majorise(self, A: np.ndarray) -> Terms:
+        """Terms t with t(Z) − t(A) ≥ value(Z) − value(A) for every Z within the bounds."""
+
+    @abstractmethod
+    def check(self, n_rows: int) -> None:
+        """Raise ValueError, with both sizes, if the coupling is not for a factor of so many rows."""
+
+    def rows(self, index: Any) -> Prior:
+        """A coupling has no meaning for a part of its rows."""
+        raise ValueError(
+            f"{type(self).__name__} ties all rows together; it cannot be used with minibatches of rows."
+        )
 
 
 @dataclass(frozen=True)
@@ -142,3 +97,71 @@ class SumPrior(Prior):
     def terms(self) -> Terms:
         """The sum of the parts' terms."""
         return sum((part.terms() for part in self.parts), NO_TERMS)
+
+    def couplings(self) -> tuple[Coupling, ...]:
+        """Those of the parts."""
+        return tuple(one for part in self.parts for one in part.couplings())
+
+    def rows(self, index: Any) -> Prior:
+        """Some of the rows of every part."""
+        return SumPrior(tuple(part.rows(index) for part in self.parts))
+
+    def value(self, A: np.ndarray, row_weight: np.ndarray | None = None) -> float:
+        """The sum of the parts' values."""
+        return self.terms().value(A, row_weight) + sum(one.value(A) for one in self.couplings())
+
+    def gradient(self, A: np.ndarray) -> np.ndarray:
+        """The sum of the parts' gradients."""
+        return np.asarray(self.terms().gradient(A) + sum(one.gradient(A) for one in self.couplings()))
+
+
+def entrywise(prior: Prior) -> Prior:
+    """The prior without its couplings."""
+    if isinstance(prior, Coupling):
+        return NO_PRIOR
+    return SumPrior(tuple(entrywise(part) for part in prior.parts)) if isinstance(prior, SumPrior) else prior
+
+
+#: Believes nothing.
+NO_PRIOR = SumPrior()
+
+
+def prox(terms: Terms, A: np.ndarray, step: float) -> np.ndarray:
+    """Argmin over Z within the bounds of ‖Z − A‖² / (2 step) + terms(Z), entry by entry.
+
+    Parameters
+    ----------
+    terms : Terms
+    A : array of shape (n, k)
+    step : float
+
+    Returns
+    -------
+    array of shape (n, k)
+    """
+    A = np.asarray(A, dtype=float)
+    p = 1.0 / step + terms.quadratic
+    b = A / step - terms.linear
+    log, concave, shift = (np.asarray(part) for part in (terms.log, terms.concave, terms.shift))
+    if not (log.any() or concave.any()):
+        return np.clip(b / p, terms.lower, terms.upper)
+    root = np.sqrt(b * b + 4.0 * p * log)
+    # For b < 0 the textbook root cancels; its conjugate does not.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        plain = np.where(b >= 0, (b + root) / (2.0 * p), np.where(root > b, 2.0 * log / (root - b), 0.0))
+    if not concave.any():
+        return np.clip(plain, terms.lower, terms.upper)
+    # (p z − b)(z + ε) + c = 0 has the inner minimum as its larger root; the lower bound is the other candidate.
+    s = b - p * shift
+    inner = (s + np.sqrt(np.maximum(s * s + 4.0 * p * (b * shift - concave), 0.0))) / (2.0 * p)
+    inner = np.clip(inner, terms.lower, terms.upper)
+
+    def cost(Z: np.ndarray) -> np.ndarray:
+        return 0.5 * p * Z * Z - b * Z + concave * np.log(Z + np.where(concave > 0, shift, 1.0))
+
+    least = np.full_like(inner, terms.lower)
+    return np.where(
+        concave > 0,
+        np.where(cost(inner) < cost(least), inner, least),
+        np.clip(plain, terms.lower, terms.upper),
+    )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from partwise.priors.base import Prior, Terms
+from partwise.priors.base import Prior
+from partwise.priors.terms import Terms
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,7 @@ class ElasticNet(Prior):
 
     Parameters
     ----------
-    l1, l2 : float
+    l1, l2 : float or array of shape (n_components,)
         Strength of the linear and of the quadratic term.
     row_scale : array of shape (n_rows,), optional
         Multiplies both strengths, row by row. `NMF` puts here how many entries of X each row is
@@ -23,17 +25,28 @@ class ElasticNet(Prior):
         (for H); with missing data a row is penalised in proportion to what was seen of it.
     """
 
-    l1: float = 0.0
-    l2: float = 0.0
+    l1: Any = 0.0
+    l2: Any = 0.0
     row_scale: np.ndarray | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if not (self.l1 >= 0 and self.l2 >= 0 and np.isfinite(self.l1) and np.isfinite(self.l2)):
-            raise ValueError(f"ElasticNet needs l1 ≥ 0 and l2 ≥ 0; got l1={self.l1}, l2={self.l2}.")
+        for value in (self.l1, self.l2):
+            array = np.asarray(value, dtype=float)
+            if array.ndim > 1 or not (np.isfinite(array).all() and (array >= 0).all()):
+                raise ValueError(
+                    f"ElasticNet needs l1 ≥ 0 and l2 ≥ 0, each a number or one for each component; got l1={self.l1}, "
+                    f"l2={self.l2}."
+                )
 
     def terms(self) -> Terms:
         """Linear and quadratic."""
-        scale: float | np.ndarray = 1.0 if self.row_scale is None else np.asarray(self.row_scale, float)
-        return Terms(
-            linear=self.l1 * scale if self.l1 else 0.0, quadratic=self.l2 * scale if self.l2 else 0.0
+        scale: Any = 1.0 if self.row_scale is None else np.asarray(self.row_scale, float)[:, None]
+        linear, quadratic = (
+            np.atleast_2d(np.asarray(value, float)) * scale if np.any(value) else 0.0
+            for value in (self.l1, self.l2)
         )
+        return Terms(linear=linear, quadratic=quadratic)
+
+    def rows(self, index: Any) -> ElasticNet:
+        """The same with the scale of these rows."""
+        return self if self.row_scale is None else replace(self, row_scale=self.row_scale[index])

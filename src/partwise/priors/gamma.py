@@ -1,16 +1,20 @@
-"""Gamma prior (seed 003, section 1.4): p(a) ∝ a^(shape−1) exp(−rate · a)."""
+"""Gamma prior: p(a) ∝ a^(shape−1) exp(−rate · a), for MAP estimation (Ben Baccar 2018, section 1.4)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lgamma, log
+from typing import Any
 
-from partwise.priors.base import Prior, Terms
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from partwise.priors.base import Prior
+from partwise.priors.terms import Terms
 
 
 @dataclass(frozen=True)
 class Gamma(Prior):
-    """Gamma density with mean shape / rate (seed 003: α_w, β_w for W; α_h, β_h for H).
+    """Gamma density with mean shape / rate (Ben Baccar 2018: α and β of W, and of H).
 
     With shape ≥ 1 the negative log-density (1 − shape) log a + rate · a is convex. With shape < 1 it falls to
     −∞ at a = 0, where no minimum exists; what is optimised then is the shifted
@@ -18,10 +22,10 @@ class Gamma(Prior):
 
     Parameters
     ----------
-    shape, rate : float
-        Shape (> 0) and rate (≥ 0). A rate of 0 gives an improper prior.
+    shape, rate : float or array of shape (n_components,)
+        Shape (> 0) and rate (≥ 0), for all components or one for each. A rate of 0 gives an improper prior.
     shift : float, optional
-        The ε of the shifted prior; by default 1e-6 times the prior mean. Used only when shape < 1.
+        The ε of the shifted prior; by default 1e-6 times the prior mean. Used only where shape < 1.
 
     Examples
     --------
@@ -31,29 +35,40 @@ class Gamma(Prior):
     0.0041
     """
 
-    shape: float = 1.0
-    rate: float = 0.0
+    shape: Any = 1.0
+    rate: Any = 0.0
     shift: float | None = None
 
     def __post_init__(self) -> None:
-        if not (0 < self.shape < float("inf") and 0 <= self.rate < float("inf")):
-            raise ValueError(f"Gamma needs shape > 0 and rate ≥ 0; got shape={self.shape}, rate={self.rate}.")
+        shape, rate = np.asarray(self.shape, float), np.asarray(self.rate, float)
+        right = ((shape > 0) & (shape < np.inf)).all() and ((rate >= 0) & (rate < np.inf)).all()
+        if not right or shape.ndim > 1 or rate.ndim > 1:
+            raise ValueError(
+                f"Gamma needs shape > 0 and rate ≥ 0, each a number or one for each component; got "
+                f"shape={self.shape}, rate={self.rate}."
+            )
         if self.shift is not None and not 0 < self.shift < float("inf"):
             raise ValueError(f"Gamma's shift must be positive; got {self.shift}.")
 
     @property
-    def epsilon(self) -> float:
-        """The shift in use."""
+    def epsilon(self) -> Any:
+        """The shift in use, for each component where these differ."""
         if self.shift is not None:
             return self.shift
-        return 1e-6 * (self.shape / self.rate if self.rate > 0 else 1.0)
+        rate = np.asarray(self.rate, float)
+        return 1e-6 * np.where(rate > 0, self.shape / np.where(rate > 0, rate, 1.0), 1.0)
 
     def terms(self) -> Terms:
         """Linear and logarithmic; the logarithm is shifted for shape < 1."""
-        if self.shape >= 1:
-            return Terms(linear=self.rate, log=self.shape - 1.0)
-        return Terms(linear=self.rate, concave=1.0 - self.shape, shift=self.epsilon)
+        shape, rate = np.asarray(self.shape, float), np.asarray(self.rate, float)
+        return Terms(
+            linear=rate if rate.ndim == 0 else rate[None],
+            log=np.maximum(shape - 1.0, 0.0),
+            concave=np.maximum(1.0 - shape, 0.0),
+            shift=np.where(shape < 1, self.epsilon, 0.0),
+        )
 
-    def normaliser(self) -> float:
+    def normaliser(self) -> Any:
         """Shape · log rate − log Γ(shape); 0 for an improper prior."""
-        return self.shape * log(self.rate) - lgamma(self.shape) if self.rate > 0 else 0.0
+        rate = np.asarray(self.rate, float)
+        return np.where(rate > 0, xlogy(self.shape, np.where(rate > 0, rate, 1.0)) - gammaln(self.shape), 0.0)

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from math import exp, sqrt
+from math import exp, inf, sqrt
 
 from partwise.jit import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def quadratic_minimiser(h: float, b: float, log_weight: float, current: float) -> float:
-    """Argmin over z ≥ 0 of ½ h z² − b z − log_weight · log z.
+def bounded_minimiser(
+    h: float, b: float, log_weight: float, current: float, lower: float, upper: float
+) -> float:
+    """Argmin over lower ≤ z ≤ upper of ½ h z² − b z − log_weight · log z.
 
-    The positive root of h z² − b z − log_weight = 0. Where nothing curves and nothing pulls (h = 0 and no
-    logarithm) a zero slope leaves the coordinate where it is.
+    The function is convex, so its minimiser over an interval is its free minimiser cut to the interval. Where nothing
+    curves and no logarithm bends, the slope decides: to a bound if that is finite, else the coordinate stays.
+    """
+    if log_weight == 0.0 and h <= 0.0:
+        z = lower if b < 0.0 else (upper if b > 0.0 else current)
+        return z if abs(z) < inf else current
+    return min(max(quadratic_minimiser(h, b, log_weight, current), lower), upper)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def quadratic_minimiser(h: float, b: float, log_weight: float, current: float) -> float:
+    """Argmin over all z (z ≥ 0 with a logarithm) of ½ h z² − b z − log_weight · log z, for h > 0 or log_weight > 0.
+
+    With a logarithm, the positive root of h z² − b z − log_weight = 0.
     """
     if log_weight == 0.0:
-        if h > 0.0:
-            return b / h if b > 0.0 else 0.0
-        return 0.0 if b < 0.0 else current
+        return b / h
     if h <= 0.0:
         return log_weight / -b if b < 0.0 else current
     root = sqrt(b * b + 4.0 * h * log_weight)
@@ -38,7 +50,7 @@ def surrogate_minimiser(
 
     with (p, q) = (β−2, 0) for β < 1, (β−2, β−1) for 1 ≤ β ≤ 2 and (0, β−1) for β > 2. It rises with r, so its
     root is unique. Without a prior the root is (num / den)^(1 / (q − p)), which holds their exponents γ(β);
-    for β = 1 it is the update (5) of seed 003. A linear term belongs into `den` and, where q ≥ 1, so does
+    for β = 1 it is the update (5) of Ben Baccar (2018). A linear term belongs into `den` and, where q ≥ 1, so does
     the quadratic one: both are then bounded by the power r^q, which keeps the surrogate above the objective.
     """
     if log_weight == 0.0 and num <= 0.0:

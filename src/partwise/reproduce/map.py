@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.exceptions import ConvergenceWarning
 
-from partwise.core import History, run
+from partwise.core import run
 from partwise.datasets import fetch_orl, load_digits
 from partwise.io import write_json
 from partwise.models import NMF
@@ -95,19 +95,11 @@ def log_posterior(
 
     matrix = Dense.of(X)
     loss = BetaDivergence(1.0)
-    terms = prior.terms()
-    problem = Problem(matrix, loss, terms, terms, shift=loss.shift(matrix.mean(), matrix.dtype))
+    problem = Problem(matrix, loss, prior, prior, shift=loss.shift(matrix.mean(), matrix.dtype))
     W, Ht = random_factors(matrix, n_components, np.random.default_rng(seed))
-    history = History()
     method = make_solver(solver)
-    run(
-        problem,
-        method,
-        method.init(problem, W, Ht),
-        stopping=method.stopping(0.0),
-        max_iter=iterations,
-        callbacks=[history],
-    )
+    start = method.init(problem, W, Ht)
+    history = run(problem, method, start, stopping=method.stopping(0.0), max_iter=iterations).history
     # log Poisson(x | y) = −d_KL(x | y) + x log x − x − log Γ(x + 1).
     positive = X[X > 0]
     constant = float((positive * np.log(positive)).sum() - X.sum() - gammaln(X + 1).sum())

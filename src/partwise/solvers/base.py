@@ -10,6 +10,7 @@ import numpy as np
 from partwise.core import Info, Problem, RelativeProgress, State, Stopping
 from partwise.matrix import InMemory
 from partwise.priors import Terms
+from partwise.solvers.extrapolation import Attempted, Push, extrapolated_step
 
 
 class Unsupported(ValueError):
@@ -23,18 +24,29 @@ class AlternatingSolver(ABC):
     """
 
     name: ClassVar[str]
+    #: Whether the factors are pushed on along their last moves; see `partwise.solvers.extrapolation`.
+    extrapolate: bool = False
 
     @abstractmethod
     def lacks(self, problem: Problem) -> str | None:
         """What the problem needs and this solver has not, as the end of a sentence; None if nothing."""
 
     @abstractmethod
-    def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
-        """One iteration: W once, H once."""
+    def attempt(self, problem: Problem, at: State, push: Push | None, rng: np.random.Generator) -> Attempted:
+        """One iteration: W once, then H once; replaces the factors of `at`.
 
-    def value(self, problem: Problem, state: State) -> float:
-        """The objective where the state stands; solvers that find it from Gram matrices say so here."""
-        return problem.objective(state.W, state.Ht)
+        Parameters
+        ----------
+        problem : Problem
+        at : State
+        push : callable, optional
+            Applied to the new rows of W before H is updated.
+        rng : Generator
+
+        Returns
+        -------
+        Attempted
+        """
 
     @abstractmethod
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
@@ -42,6 +54,25 @@ class AlternatingSolver(ABC):
 
         Ends when a round over a row moves it by less than about `tol` of its size.
         """
+
+    def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
+        """One iteration, pushed on along the last moves where that lowers the objective."""
+        if self.extrapolate and problem.update_H:
+            return extrapolated_step(
+                problem, state, lambda at, push: self.attempt(problem, at, push, rng), self.slack(problem)
+            )
+        made = self.attempt(problem, state, None, rng)
+        state.objective = made.objective
+        state.iteration += 1
+        return state, Info(state.iteration, state.objective, made.violation)
+
+    def slack(self, problem: Problem) -> float:
+        """How much of a rise of the objective may be rounding."""
+        return 0.0
+
+    def value(self, problem: Problem, state: State) -> float:
+        """The objective where the state stands; solvers that find it from Gram matrices say so here."""
+        return problem.objective(state.W, state.Ht)
 
     def stopping(self, tol: float) -> Stopping:
         """The rule that `tol` stands for."""
@@ -54,21 +85,35 @@ class AlternatingSolver(ABC):
             raise Unsupported(f"solver '{self.name}' {missing}")
 
     def init(self, problem: Problem, W: np.ndarray, Ht: np.ndarray) -> State:
-        """Copies of the given factors, off the boundary where a prior's density is zero there."""
-        order = problem.order_H(W.shape[1])
+        """Copies of the given factors, off the boundary where a prior's density is zero there.
+
+        Raises
+        ------
+        ValueError
+            If a factor leaves its bounds.
+        """
+        k = W.shape[1]
         state = State(np.array(W, problem.X.dtype, order="C"), np.array(Ht, problem.X.dtype, order="C"))
-        lift(state.W, problem.prior_W, np.arange(W.shape[1]))
+        problem.terms_W.check_inside(state.W[:, problem.order_W(k)], "W")
+        lift(state.W, problem.terms_W, problem.order_W(k))
         if problem.update_H:
-            lift(state.Ht, problem.prior_H, order)
+            problem.terms_H.check_inside(state.Ht[:, problem.order_H(k)], "H")
+            lift(state.Ht, problem.terms_H, problem.order_H(k))
         return state
+
+
+def signed(problem: Problem) -> bool:
+    """Whether a factor that is learned may be negative."""
+    return problem.terms_W.signed or (problem.update_H and problem.terms_H.signed)
 
 
 def lift(A: np.ndarray, terms: Terms, order: np.ndarray) -> None:
     """Move zeros to a small positive number, in place, where the prior has log a and so a pole at 0."""
-    if terms.log > 0 and A.size:
+    if terms.has_log and A.size:
+        order = order[np.broadcast_to(terms.log, A.shape[1])[order] > 0]
         part = A[:, order]
         scale = part.max() if part.size and part.max() > 0 else 1.0
-        A[:, order] = np.where(part > 0, part, A.dtype.type(1e-3 * scale))
+        A[:, order] = np.where(part > 0, part, A.dtype.type(1e-3 * min(scale, terms.upper)))
 
 
 def balanced_start(X: InMemory, Ht: np.ndarray, terms: Terms) -> np.ndarray:
@@ -77,5 +122,6 @@ def balanced_start(X: InMemory, Ht: np.ndarray, terms: Terms) -> np.ndarray:
     carried = X.weight_product(Ht)
     with np.errstate(divide="ignore", invalid="ignore"):
         W = np.where(carried > 0, totals / (Ht.shape[1] * carried), 0).astype(X.dtype)
+    W = np.clip(W, terms.lower, terms.upper)
     lift(W, terms, np.arange(W.shape[1]))
     return W

@@ -17,17 +17,24 @@ For the Frobenius loss f is a parabola, and the step is exact.
 from __future__ import annotations
 
 from math import log
+from typing import Any
 
 import numpy as np
 
 from partwise.jit import njit
-from partwise.priors.scalar import quadratic_minimiser
+from partwise.priors.scalar import bounded_minimiser
+from partwise.specialise import specialised
 
 # Sums may be reassociated, which is what lets them use vector instructions.
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
+#: Stand-ins for what `specialised` puts in their place: the step of one coordinate, the loss of a row, and whether
+#: what a coordinate is pushed down by does not depend on the factors.
+move: Any = None
+row_loss: Any = None
+FIXED_PUSH = False
 
-@njit(cache=True, nogil=True, error_model="numpy")
+
 def descend_rows(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -37,14 +44,15 @@ def descend_rows(
     Bt: np.ndarray,
     base: np.ndarray,
     gram: np.ndarray,
-    beta: float,
     shift: float,
     order: np.ndarray,
     linear: np.ndarray,
     quadratic: np.ndarray,
-    log_weight: float,
-    concave: float,
-    eps: float,
+    log_weight: np.ndarray,
+    concave: np.ndarray,
+    eps: np.ndarray,
+    lower: float,
+    upper: float,
     sweeps: int,
     keep: float,
     still: float,
@@ -88,54 +96,149 @@ def descend_rows(
         a = A[r]
         reconstruct(a, b, shift, y, p)
         for t in range(k):
-            fixed[t] = base[t] + (weigh(vi, b[t], p) if weighted and beta == 1.0 else 0.0)
-        initial = 0.0
-        # The last coordinate's move, not yet carried into y: the next coordinate's pass does it on the way.
-        owed, owing = 0.0, 0
-        for s in range(sweeps):
-            moved = 0.0
-            size = 0.0
-            for t in order:
-                old = np.float64(a[t])
-                slope = linear[r] + (concave / (old + eps) if concave > 0.0 else 0.0)
-                if beta == 1.0:
-                    pull, h = newton_sums(ui, b[t], y, p, b[owing], owed, ratio)
-                    h += quadratic[r]
-                    g = fixed[t] - pull + slope + quadratic[r] * old
-                    if log_weight > 0.0:
-                        g -= log_weight / old
-                        h += log_weight / (old * old)
-                    new = old
-                    if g < 0.0:
-                        if h > 0.0:
-                            new = old - g / h
-                    elif g > 0.0 and old > 0.0:
-                        # ρ is at most 1 / a; it is worth finding only where that would shorten the step much.
-                        rho = 1.0 / old
-                        if g > 0.02 * h * old and log_weight == 0.0:
-                            steepest(ui, bits, p)
-                            rho = min(rho, np.float64(ratio[p]))
-                        new = max(old - g / (h + g * rho), 0.0)
-                else:
-                    g, h = parabola(ui, vi, b[t], y, p, weighted, b[owing], owed)
-                    for q in range(k):
-                        g += gram[t, q] * a[q]
-                    h += gram[t, t] + quadratic[r]
-                    g += slope + quadratic[r] * old
-                    new = np.float64(quadratic_minimiser(h, h * old - g, log_weight, old))
-                    if log_weight > 0.0:
-                        g -= log_weight / old
-                if s == 0:
-                    violation[r] += abs(g) if old > 0.0 else max(-g, 0.0)
-                a[t] = new
-                owed, owing = np.float64(a[t]) - old, t
-                moved += h * (new - old) * (new - old)
-                size += h * new * new
+            fixed[t] = base[t] + (weigh(vi, b[t], p) if weighted and FIXED_PUSH else 0.0)
+        loss[r] = descend_row(
+            r, ui, vi, a, b, y, p, weighted, fixed, gram, order, linear, quadratic, log_weight, concave, eps,
+            lower, upper, sweeps, keep, still, violation, ratio, bits,
+        )  # fmt: skip
+
+
+def descend_row(
+    r: int,
+    ui: np.ndarray,
+    vi: np.ndarray,
+    a: np.ndarray,
+    b: np.ndarray,
+    y: np.ndarray,
+    p: int,
+    weighted: bool,
+    fixed: np.ndarray,
+    gram: np.ndarray,
+    order: np.ndarray,
+    linear: np.ndarray,
+    quadratic: np.ndarray,
+    log_weight: np.ndarray,
+    concave: np.ndarray,
+    eps: np.ndarray,
+    lower: float,
+    upper: float,
+    sweeps: int,
+    keep: float,
+    still: float,
+    violation: np.ndarray,
+    ratio: np.ndarray,
+    bits: np.ndarray,
+) -> float:
+    """Rounds over the coordinates of row r, whose reconstruction y is kept up to date; returns the row's loss."""
+    initial = 0.0
+    # Terms with a single row, or a single column, hold for all.
+    row, column = (r if linear.shape[0] > 1 else 0), int(linear.shape[1] > 1)
+    deep, wide = (r if quadratic.shape[0] > 1 else 0), int(quadratic.shape[1] > 1)
+    # The last coordinate's move, not yet carried into y: the next coordinate's pass does it on the way.
+    owed, owing = 0.0, 0
+    for s in range(sweeps):
+        moved = 0.0
+        size = 0.0
+        for t in order:
+            old = np.float64(a[t])
+            bend = quadratic[deep, wide * t]
+            slope = linear[row, column * t] + bend * old
+            if concave[t] > 0.0:
+                slope += concave[t] / (old + eps[t])
+            new, g, h = move(
+                ui, vi, b[t], y, p, weighted, b[owing], owed, ratio, bits, fixed[t], gram[t], gram[t, t], a, old,
+                slope, bend, log_weight[t], lower, upper,
+            )  # fmt: skip
             if s == 0:
-                initial = moved
-            if moved <= keep * keep * initial or moved <= still * still * size:
-                break
-        loss[r] = row_loss(ui, vi, a, y, p, weighted, fixed, gram, beta, b[owing], owed)
+                violation[r] += max(-g, 0.0) if old <= lower else (max(g, 0.0) if old >= upper else abs(g))
+            a[t] = new
+            owed, owing = np.float64(a[t]) - old, t
+            moved += h * (new - old) * (new - old)
+            size += h * new * new
+        if s == 0:
+            initial = moved
+        if moved <= keep * keep * initial or moved <= still * still * size:
+            break
+    return row_loss(ui, vi, a, y, p, weighted, fixed, gram, b[owing], owed)
+
+
+@njit(inline="always")
+def poisson_move(
+    ui: np.ndarray,
+    vi: np.ndarray,
+    bt: np.ndarray,
+    y: np.ndarray,
+    p: int,
+    weighted: bool,
+    other: np.ndarray,
+    owed: float,
+    ratio: np.ndarray,
+    bits: np.ndarray,
+    fixed: float,
+    gram: np.ndarray,
+    square: float,
+    a: np.ndarray,
+    old: float,
+    slope: float,
+    bend: float,
+    log_weight: float,
+    lower: float,
+    upper: float,
+) -> tuple[float, float, float]:
+    """New value, slope and curvature of one coordinate under the Kullback-Leibler loss."""
+    pull, h = newton_sums(ui, bt, y, p, other, owed, ratio)
+    h += bend
+    g = fixed - pull + slope
+    if log_weight > 0.0:
+        g -= log_weight / old
+        h += log_weight / (old * old)
+    new = old
+    if g < 0.0:
+        if h > 0.0:
+            new = old - g / h
+    elif g > 0.0 and old > 0.0:
+        # ρ is at most 1 / a; it is worth finding only where that would shorten the step much.
+        rho = 1.0 / old
+        if g > 0.02 * h * old and log_weight == 0.0:
+            steepest(ui, bits, p)
+            rho = min(rho, np.float64(ratio[p]))
+        new = max(old - g / (h + g * rho), 0.0)
+    return min(new, upper), g, h
+
+
+@njit(inline="always")
+def quadratic_move(
+    ui: np.ndarray,
+    vi: np.ndarray,
+    bt: np.ndarray,
+    y: np.ndarray,
+    p: int,
+    weighted: bool,
+    other: np.ndarray,
+    owed: float,
+    ratio: np.ndarray,
+    bits: np.ndarray,
+    fixed: float,
+    gram: np.ndarray,
+    square: float,
+    a: np.ndarray,
+    old: float,
+    slope: float,
+    bend: float,
+    log_weight: float,
+    lower: float,
+    upper: float,
+) -> tuple[float, float, float]:
+    """New value, slope and curvature of one coordinate under the Frobenius loss."""
+    g, h = parabola(ui, vi, bt, y, p, weighted, other, owed)
+    for q in range(a.shape[0]):
+        g += gram[q] * a[q]
+    h += square + bend
+    g += slope
+    new = np.float64(bounded_minimiser(h, h * old - g, log_weight, old, lower, upper))
+    if log_weight > 0.0:
+        g -= log_weight / old
+    return new, g, h
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
@@ -256,7 +359,7 @@ def parabola(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
-def row_loss(
+def poisson_row_loss(
     u: np.ndarray,
     v: np.ndarray,
     a: np.ndarray,
@@ -265,21 +368,37 @@ def row_loss(
     weighted: bool,
     fixed: np.ndarray,
     gram: np.ndarray,
-    beta: float,
     other: np.ndarray,
     owed: float,
 ) -> float:
-    """The row's loss without its constant: Σ ω y − u log y, or Σ ½ ω y² − u y; y first gets what it is owed."""
+    """The row's loss without its constant, Σ ω y − u log y; y first gets what it is owed."""
+    d = y.dtype.type(owed)
+    total = 0.0
+    for e in range(p):
+        if u[e] > 0.0:
+            total -= np.float64(u[e]) * np.float64(log(y[e] + d * other[e]))
+    for t in range(a.shape[0]):
+        total += fixed[t] * np.float64(a[t])
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def quadratic_row_loss(
+    u: np.ndarray,
+    v: np.ndarray,
+    a: np.ndarray,
+    y: np.ndarray,
+    p: int,
+    weighted: bool,
+    fixed: np.ndarray,
+    gram: np.ndarray,
+    other: np.ndarray,
+    owed: float,
+) -> float:
+    """The row's loss without its constant, Σ ½ ω y² − u y; y first gets what it is owed."""
     k = a.shape[0]
     d = y.dtype.type(owed)
     total = 0.0
-    if beta == 1.0:
-        for e in range(p):
-            if u[e] > 0.0:
-                total -= np.float64(u[e]) * np.float64(log(y[e] + d * other[e]))
-        for t in range(k):
-            total += fixed[t] * np.float64(a[t])
-        return total
     for e in range(p):
         z = np.float64(y[e] + d * other[e])
         total -= np.float64(u[e]) * z
@@ -289,3 +408,15 @@ def row_loss(
         for q in range(k):
             total += 0.5 * gram[t, q] * np.float64(a[t]) * np.float64(a[q])
     return total
+
+
+def _compiled(name: str, move: Any, row_loss: Any, fixed_push: bool) -> Any:
+    one_row = specialised(descend_row, name, {"move": move, "row_loss": row_loss}, inline="always")
+    return specialised(descend_rows, name, {"descend_row": one_row, "FIXED_PUSH": fixed_push})
+
+
+#: The kind of Newton step that a loss asks for → rows by that step.
+DESCEND = {
+    "poisson": _compiled("poisson", poisson_move, poisson_row_loss, True),
+    "quadratic": _compiled("quadratic", quadratic_move, quadratic_row_loss, False),
+}

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,10 +24,20 @@ from partwise.jit import njit
 from partwise.parallel import over_rows
 from partwise.priors import Terms
 
-#: Moves a block of rows of W on, after their update and before H is told of them.
-Push = Callable[[slice, np.ndarray], None]
-#: (state, push) → (violation, objective): one iteration, in place.
-Attempt = Callable[[State, Push | None], tuple[float, float]]
+#: (rows, A) → rows of W moved on, after their update and before H is told of them.
+Push = Callable[[slice, np.ndarray], np.ndarray]
+
+
+class Attempted(NamedTuple):
+    """One iteration from a state, whose factors it replaced: violation met, objective, and W before it was pushed."""
+
+    violation: float
+    objective: float
+    W_plain: np.ndarray
+
+
+#: (state, push) → what one iteration did.
+Attempt = Callable[[State, Push | None], Attempted]
 
 
 @dataclass
@@ -58,22 +69,26 @@ class Momentum:
         return np.array([self.beta, self.cap, self.last])
 
 
-def pushed(A: np.ndarray, before: np.ndarray, beta: float, floor: float) -> np.ndarray:
-    """A + β (A − before), but no entry below `floor` times its value in A."""
+def pushed(A: np.ndarray, before: np.ndarray, beta: float, floor: float, terms: Terms) -> np.ndarray:
+    """A + β (A − before), within the bounds, and nonnegative entries no lower than `floor` times their value."""
     out = np.empty_like(A)
     kind = A.dtype.type
+    low, high, share = kind(terms.lower), kind(terms.upper), kind(floor)
     over_rows(
-        lambda a, b: push_rows(A[a:b], before[a:b], kind(beta), kind(floor), out[a:b]), len(A), grain=256
+        lambda a, b: push_rows(A[a:b], before[a:b], kind(beta), share, low, high, out[a:b]), len(A), grain=256
     )
     return out
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def push_rows(A: np.ndarray, before: np.ndarray, beta: float, floor: float, out: np.ndarray) -> None:
+def push_rows(
+    A: np.ndarray, before: np.ndarray, beta: float, floor: float, low: float, high: float, out: np.ndarray
+) -> None:
     """One pass over a range of rows."""
     for i in range(A.shape[0]):
         for t in range(A.shape[1]):
-            out[i, t] = max(A[i, t] + beta * (A[i, t] - before[i, t]), floor * A[i, t])
+            least = max(low, floor * A[i, t]) if low >= 0.0 else low
+            out[i, t] = min(max(A[i, t] + beta * (A[i, t] - before[i, t]), least), high)
 
 
 def lowest(problem: Problem, terms: Terms) -> float:
@@ -82,7 +97,7 @@ def lowest(problem: Problem, terms: Terms) -> float:
     To zero, unless zero is a pole: of the prior, or of the loss, where an entry pushed to zero leaves
     data unexplained at an enormous price.
     """
-    return 0.3 if terms.log > 0 or problem.loss.beta < 2.0 else 0.0
+    return 0.3 if terms.has_log or problem.loss.pole else 0.0
 
 
 def rounding(problem: Problem) -> float:
@@ -95,23 +110,21 @@ def balance(problem: Problem, state: State) -> None:
 
     Pushing on lets one half grow and the other shrink without end; the product does not notice, rounding does.
     """
-    if not (problem.prior_W.empty and problem.prior_H.empty and problem.free_H is None):
+    free = problem.terms_W.scale_free and problem.terms_H.scale_free
+    tied = problem.prior_W.couplings() or problem.prior_H.couplings()
+    if not free or tied or problem.free_H is not None or problem.free_W is not None:
         return
-    top_W, top_H = state.W.max(axis=0, initial=0.0), state.Ht.max(axis=0, initial=0.0)
+    top_W, top_H = np.abs(state.W).max(axis=0, initial=0.0), np.abs(state.Ht).max(axis=0, initial=0.0)
     alive = (top_W > 0) & (top_H > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.where(alive, np.sqrt(top_H.astype(float) / top_W), 1.0)
     if scale.max() < 30 and scale.min() > 1 / 30:
         return
-    extra = state.extra or {}
-    for A, factor in (
-        (state.W, scale),
-        (extra.get("W"), scale),
-        (state.Ht, 1 / scale),
-        (extra.get("Ht"), 1 / scale),
-    ):
-        if A is not None:
-            A *= factor.astype(A.dtype)
+    grown, shrunk = scale.astype(state.W.dtype), (1 / scale).astype(state.W.dtype)
+    # New arrays: the factors and what is remembered of them may share memory.
+    state.W, state.Ht = state.W * grown, state.Ht * shrunk
+    if state.extra is not None:
+        state.extra |= {"W": state.extra["W"] * grown, "Ht": state.extra["Ht"] * shrunk}
 
 
 def extrapolated_step(problem: Problem, state: State, attempt: Attempt, slack: float) -> tuple[State, Info]:
@@ -121,31 +134,23 @@ def extrapolated_step(problem: Problem, state: State, attempt: Attempt, slack: f
     extra = state.extra or {}
     momentum = Momentum(*extra.get("momentum", (0.5, 1.0, 0.5)))
     W_last, Ht_last = extra.get("W"), extra.get("Ht", state.Ht)
-    floor_W, floor_H = lowest(problem, problem.prior_W), lowest(problem, problem.prior_H)
-    trial = State(state.W.copy(), pushed(state.Ht, Ht_last, momentum.beta, floor_H))
-    W_plain = np.empty_like(state.W)
+    terms_W, terms_H = problem.terms_W, problem.terms_H
+    floor_W, floor_H = lowest(problem, terms_W), lowest(problem, terms_H)
+    trial = State(state.W, pushed(state.Ht, Ht_last, momentum.beta, floor_H, terms_H))
 
-    def push(rows: slice, A: np.ndarray) -> None:
-        W_plain[rows] = A
-        if W_last is not None:
-            A[:] = pushed(W_plain[rows], W_last[rows], momentum.beta, floor_W)
+    def push(rows: slice, A: np.ndarray) -> np.ndarray:
+        return A if W_last is None else pushed(A, W_last[rows], momentum.beta, floor_W, terms_W)
 
-    violation, objective = attempt(trial, push)
+    made = attempt(trial, push)
     before = state.Ht
-    if objective <= state.objective + slack:
+    if made.objective <= state.objective + slack:
         momentum.worked()
-        state.W, state.Ht = trial.W, trial.Ht
     else:
         momentum.failed()
-        before = state.Ht.copy()
-        violation, objective = attempt(state, None)
-        W_plain[:] = state.W
-    state.objective = objective
+        trial = State(state.W, state.Ht)
+        made = attempt(trial, None)
     # The move from an arbitrary start says nothing of where to go on: H is not pushed along it.
-    state.extra = {
-        "momentum": momentum.array(),
-        "W": W_plain,
-        "Ht": before if W_last is not None else state.Ht,
-    }
+    kept = {"momentum": momentum.array(), "W": made.W_plain, "Ht": before if W_last is not None else trial.Ht}
+    state.W, state.Ht, state.extra, state.objective = trial.W, trial.Ht, kept, made.objective
     state.iteration += 1
-    return state, Info(state.iteration, state.objective, violation)
+    return state, Info(state.iteration, state.objective, made.violation)

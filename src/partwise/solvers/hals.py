@@ -8,16 +8,16 @@ while it pays costs no further pass over X (Gillis & Glineur 2012).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from partwise.core import Info, Problem, RelativeProgress, State, Stopping, ViolationRatio
+from partwise.core import Problem, RelativeProgress, State, Stopping, ViolationRatio
 from partwise.matrix import InMemory
 from partwise.parallel import own_threads
 from partwise.priors import Terms
 from partwise.solvers.base import AlternatingSolver, balanced_start
-from partwise.solvers.extrapolation import Push, extrapolated_step, rounding
+from partwise.solvers.extrapolation import Attempted, Push, rounding
 from partwise.solvers.one_pass import Update, one_pass
 from partwise.solvers.sweep import inner_product, sweep
 
@@ -47,8 +47,8 @@ class Hals(AlternatingSolver):
 
     def lacks(self, problem: Problem) -> str | None:
         """Only the Frobenius loss, only with complete data."""
-        if problem.loss.beta != 2.0:
-            other = "'scd' or 'mu'" if problem.loss.beta == 1.0 else "'mu'"
+        if not problem.loss.gram:
+            other = "'scd' or 'mu'" if problem.loss.newton else "'mu'"
             return f"minimises only the Frobenius loss; for beta_loss={problem.loss.name!r} use {other}."
         if problem.X.weighted:
             return "has no missing entries or entry weights; use 'scd' or 'mu', or leave it to 'auto'."
@@ -58,28 +58,31 @@ class Hals(AlternatingSolver):
         """Ours, or scikit-learn's."""
         return ViolationRatio(tol) if self.like_sklearn else RelativeProgress(tol)
 
+    def slack(self, problem: Problem) -> float:
+        """The objective is a difference of large sums."""
+        return rounding(problem)
+
     def value(self, problem: Problem, state: State) -> float:
         """From one product with X, as the steps find it."""
-        loss = problem.constant()
-        for rows, block in problem.X.blocks():
-            A = state.W[rows]
-            loss += _gram_loss(A, gram_sums(block, A, state.Ht), block.row_weight)
-        return max(loss, 0.0) + problem.prior_value(state.W, state.Ht)
 
-    def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
-        """W, then H; pushed on where that lowers the objective."""
+        def task(rows: slice, block: InMemory, A: np.ndarray) -> Any:
+            return (), (np.array(_gram_loss(A, gram_sums(block, A, state.Ht), block.row_weight)),)
+
+        (loss,) = problem.X.map_reduce(task, state.W)[1]
+        return max(problem.constant() + float(loss), 0.0) + problem.prior_value(state.W, state.Ht)
+
+    def attempt(self, problem: Problem, at: State, push: Push | None, rng: np.random.Generator) -> Attempted:
+        """Sweeps over W, then over H, each on its Gram matrix."""
         n, m = problem.X.shape
         update_W, update_H = self._update(problem, rng, n), self._update(problem, rng, m)
-
-        def attempt(at: State, push: Push | None) -> tuple[float, float]:
-            violation, sums = one_pass(problem, at, gram_sums, update_W, push, update_H)
-            return violation, _objective(problem, at, sums)
-
-        if self.extrapolate and problem.update_H:
-            return extrapolated_step(problem, state, attempt, rounding(problem))
-        violation, state.objective = attempt(state, None)
-        state.iteration += 1
-        return state, Info(state.iteration, state.objective, violation)
+        done = one_pass(problem, at, gram_sums, update_W, update_H, push)
+        if problem.update_H:
+            loss = _gram_loss(at.Ht, done.sums, None)
+        else:
+            loss = _gram_loss(at.W, (done.sums[0], at.Ht.T @ at.Ht), problem.X.row_weight)
+        # Sums over the rows are accumulated in double precision, since the terms nearly cancel.
+        objective = max(problem.constant() + loss, 0.0) + problem.prior_value(at.W, at.Ht)
+        return Attempted(done.violation, objective, done.W_plain)
 
     def _update(self, problem: Problem, rng: np.random.Generator, n_rows: int) -> Update:
         def update(
@@ -95,33 +98,24 @@ class Hals(AlternatingSolver):
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
         """One pass over X; then each row's own sweeps until it stands still."""
-        parts = []
         # Sweeps are cheap here, so go on well past what was asked.
         still = max(1e-3 * tol, 1e-10 if problem.X.dtype == np.float64 else 1e-6)
+
+        def task(rows: slice, block: InMemory) -> Any:
+            terms = problem.terms_W.rows(rows)
+            A = balanced_start(block, Ht, terms)
+            sums = gram_sums(block, A, Ht)
+            sweep(A, sums, terms, np.arange(Ht.shape[1]), max(max_iter, 1000), 0.0, still)
+            return (A,), ()
+
         with own_threads():
-            for rows, block in problem.X.blocks():
-                terms = problem.prior_W.slice(rows)
-                A = balanced_start(block, Ht, terms)
-                sums = gram_sums(block, A, Ht)
-                sweep(A, sums, terms, np.arange(Ht.shape[1]), max(max_iter, 1000), 0.0, still)
-                parts.append(A)
-        return np.concatenate(parts)
+            return problem.X.map_reduce(task)[0][0]
 
 
 def gram_sums(block: InMemory, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """X B and Bᵀ B, with inner weights: all that A's update asks of the data."""
     Bc = block.inner(B)
     return block.product(Bc), B.T @ Bc
-
-
-def _objective(problem: Problem, state: State, sums: tuple[np.ndarray, np.ndarray]) -> float:
-    """½‖X‖² − ⟨N, A⟩ + ½⟨G, AᵀA⟩ + priors from the sums at hand: no further pass over X.
-
-    Sums over the rows are accumulated in double precision, since the three terms nearly cancel.
-    """
-    A = state.Ht if problem.update_H else state.W
-    r = None if problem.update_H else problem.X.row_weight
-    return max(problem.constant() + _gram_loss(A, sums, r), 0.0) + problem.prior_value(state.W, state.Ht)
 
 
 def _gram_loss(A: np.ndarray, sums: tuple[np.ndarray, np.ndarray], r: np.ndarray | None) -> float:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from partwise.core import Problem, State
 from partwise.matrix import InMemory
 from partwise.priors import Terms
+from partwise.solvers.extrapolation import Push
 
 #: (block, A, B) → the sums that A's update needs; sums over the blocks of a matrix add up.
 Gather = Callable[[InMemory, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -16,36 +18,50 @@ Gather = Callable[[InMemory, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarr
 Update = Callable[[np.ndarray, tuple[np.ndarray, np.ndarray], Terms, np.ndarray], float]
 
 
+class Passed(NamedTuple):
+    """What one pass found: the violation met, W before it was pushed on, and the sums that were last used.
+
+    The sums are those of H's update, or where H is held those of W's, which has a row for each row of X.
+    """
+
+    violation: float
+    W_plain: np.ndarray
+    sums: tuple[np.ndarray, np.ndarray]
+
+
 def one_pass(
     problem: Problem,
     state: State,
     gather: Gather,
-    update: Update,
-    push: Callable[[slice, np.ndarray], None] | None = None,
-    update_H: Update | None = None,
-) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
-    """Update each block's rows of W, collect what H needs of them, then update H (by `update_H` where that differs).
+    update_W: Update,
+    update_H: Update,
+    push: Push | None = None,
+) -> Passed:
+    """Update each block's rows of W, collect what H needs of them, then update H. Replaces the factors of the state.
 
-    `push`, if given, moves each block's rows of W on before H is told of them. Returns the violation met, and the
-    sums that were last used: H's, or W's where H is held.
+    `push`, if given, moves each block's rows of W on before H is told of them.
     """
     k = state.W.shape[1]
-    everything = np.arange(k)
-    violation = 0.0
-    total: tuple[np.ndarray, np.ndarray] | None = None
-    for rows, block in problem.X.blocks():
-        A = state.W[rows]
+    terms, order = problem.terms_at_W(state.W), problem.order_W(k)
+
+    def task(rows: slice, block: InMemory, A: np.ndarray) -> Any:
+        A = A.copy()
         sums = gather(block, A, state.Ht)
-        violation += update(A, sums, problem.prior_W.slice(rows), everything)
+        violation = update_W(A, sums, terms.rows(rows), order)
+        plain = A
         if push is not None:
-            push(rows, A)
+            A = push(rows, A)
         if problem.update_H:
-            sums = gather(block.T, state.Ht, A)
-            if total is not None:
-                for kept, new in zip(total, sums):
-                    kept += new
-        total = sums if total is None else total
-    assert total is not None
+            return (A, plain), (*gather(block.T, state.Ht, A), np.array(violation))
+        # What belongs to the rows is put together by rows; what is the same for all blocks, H being held, stays.
+        return (A, plain, sums[0]), (np.array(violation),)
+
     if problem.update_H:
-        violation += (update_H or update)(state.Ht, total, problem.prior_H, problem.order_H(k))
-    return violation, total
+        (state.W, plain), (num, den, violation) = problem.X.map_reduce(task, state.W)
+        met = float(violation)
+        Ht = state.Ht.copy()
+        met += update_H(Ht, (num, den), problem.terms_at_H(Ht), problem.order_H(k))
+        state.Ht = Ht
+        return Passed(met, plain, (num, den))
+    (state.W, plain, num), (violation,) = problem.X.map_reduce(task, state.W)
+    return Passed(float(violation), plain, (num, np.empty((0, 0))))

@@ -7,7 +7,7 @@ nonnegativity needs no tricks. The run itself then polishes on X, and only lower
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -44,9 +44,7 @@ class Randomized(Hals):
         rng = np.random.default_rng(0)
         Q = range_finder(problem.X, size, rng, n_power=2).astype(problem.X.dtype)
         small = LowRank(Q, np.ascontiguousarray(problem.X.transposed_product(Q).T))
-        compressed = Problem(
-            small, problem.loss, problem.prior_W, problem.prior_H, problem.free_H, shift=problem.shift
-        )
+        compressed = replace(problem, X=small)
         inner = Hals(self.inner_sweeps, self.extrapolate, self.shuffle)
         found = run(
             compressed,

@@ -10,13 +10,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from partwise.core import Info, Problem, RelativeProgress, State, Stopping, ViolationRatio
+from partwise.core import Problem, RelativeProgress, State, Stopping, ViolationRatio
+from partwise.losses import Loss
 from partwise.matrix import InMemory, RowSlab
 from partwise.parallel import over_rows, own_threads
 from partwise.priors import Terms
-from partwise.solvers.base import AlternatingSolver, balanced_start
-from partwise.solvers.descend import descend_rows
-from partwise.solvers.extrapolation import Push, extrapolated_step, rounding
+from partwise.solvers.base import AlternatingSolver, balanced_start, signed
+from partwise.solvers.descend import DESCEND
+from partwise.solvers.extrapolation import Attempted, Push, rounding
 
 
 @dataclass(frozen=True)
@@ -42,43 +43,45 @@ class CoordinateDescent(AlternatingSolver):
     name: ClassVar[str] = "scd"
 
     def lacks(self, problem: Problem) -> str | None:
-        """β = 1 or 2, data in memory."""
-        if problem.loss.beta not in (1.0, 2.0):
+        """Losses with a scalar Newton step, data in memory; signed factors only for the Frobenius loss."""
+        if problem.loss.newton is None:
             return (
                 "minimises only the Kullback-Leibler and Frobenius losses; "
                 f"for beta_loss={problem.loss.name!r} use 'mu'."
             )
         if not problem.X.in_memory:
             return "reads columns as well as rows, so X must be in memory; use 'hals' or 'mu'."
+        if problem.loss.pole and signed(problem):
+            return (
+                f"keeps factors nonnegative under beta_loss={problem.loss.name!r}; use beta_loss='frobenius'."
+            )
         return None
 
     def stopping(self, tol: float) -> Stopping:
         """Ours, or scikit-learn's."""
         return ViolationRatio(tol) if self.like_sklearn else RelativeProgress(tol)
 
-    def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
-        """W, then H as the W of the transposed problem; pushed on where that lowers the objective."""
+    def slack(self, problem: Problem) -> float:
+        """The objective is a difference of large sums."""
+        return rounding(problem)
+
+    def attempt(self, problem: Problem, at: State, push: Push | None, rng: np.random.Generator) -> Attempted:
+        """W, then H as the W of the transposed problem."""
         X = problem.X
         assert isinstance(X, InMemory)
-        k = state.W.shape[1]
-
-        def attempt(at: State, push: Push | None) -> tuple[float, float]:
-            violation, rows = self._descend(X, at.W, at.Ht, problem, problem.prior_W, np.arange(k), rng)
-            if push is not None:
-                push(slice(0, len(at.W)), at.W)
-            if problem.update_H:
-                order = problem.order_H(k)
-                more, rows = self._descend(X.T, at.Ht, at.W, problem, problem.prior_H, order, rng)
-                violation += more
-            elif X.row_weight is not None:
-                rows = rows * X.row_weight
-            return violation, problem.constant() + float(rows.sum()) + problem.prior_value(at.W, at.Ht)
-
-        if self.extrapolate and problem.update_H:
-            return extrapolated_step(problem, state, attempt, rounding(problem))
-        violation, state.objective = attempt(state, None)
-        state.iteration += 1
-        return state, Info(state.iteration, state.objective, violation)
+        k = at.W.shape[1]
+        plain, terms = at.W.copy(), problem.terms_at_W(at.W)
+        violation, rows = self._descend(X, plain, at.Ht, problem, terms, problem.order_W(k), rng)
+        at.W = plain if push is None else push(slice(0, len(plain)), plain)
+        if problem.update_H:
+            Ht, terms = at.Ht.copy(), problem.terms_at_H(at.Ht)
+            more, rows = self._descend(X.T, Ht, at.W, problem, terms, problem.order_H(k), rng)
+            at.Ht = Ht
+            violation += more
+        elif X.row_weight is not None:
+            rows = rows * X.row_weight
+        objective = problem.constant() + float(rows.sum()) + problem.prior_value(at.W, at.Ht)
+        return Attempted(violation, objective, plain)
 
     def _descend(
         self,
@@ -91,7 +94,7 @@ class CoordinateDescent(AlternatingSolver):
         rng: np.random.Generator,
     ) -> tuple[float, np.ndarray]:
         order = rng.permutation(order) if self.shuffle else order
-        return descend(X, A, B, problem.loss.beta, problem.shift, terms, order, self.inner_sweeps, 0.1)
+        return descend(X, A, B, problem.loss, problem.shift, terms, order, self.inner_sweeps, 0.1)
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
         """One reading of each row; its own sweeps until it stands still."""
@@ -99,9 +102,9 @@ class CoordinateDescent(AlternatingSolver):
         assert isinstance(X, InMemory)
         still = max(0.1 * tol, 1e-10 if X.dtype == np.float64 else 1e-6)
         with own_threads():
-            A = balanced_start(X, Ht, problem.prior_W)
+            A = balanced_start(X, Ht, problem.terms_W)
             order = np.arange(Ht.shape[1])
-            descend(X, A, Ht, problem.loss.beta, problem.shift, problem.prior_W, order, max_iter, 0.0, still)
+            descend(X, A, Ht, problem.loss, problem.shift, problem.terms_W, order, max_iter, 0.0, still)
         return A
 
 
@@ -109,7 +112,7 @@ def descend(
     X: InMemory,
     A: np.ndarray,
     B: np.ndarray,
-    beta: float,
+    loss: Loss,
     shift: float,
     terms: Terms,
     order: np.ndarray,
@@ -124,11 +127,13 @@ def descend(
     Bc = X.inner(B)
     k = A.shape[1]
     # What entries outside the held ones contribute, for all rows alike.
-    base = X.background * (Bc.sum(axis=0, dtype=float) if beta == 1.0 else np.zeros(k))
-    gram = X.background * (B.T @ Bc).astype(float) if beta == 2.0 else np.zeros((k, k))
+    assert loss.newton is not None
+    base = X.background * (Bc.sum(axis=0, dtype=float) if loss.flat else np.zeros(k))
+    gram = X.background * (B.T @ Bc).astype(float) if loss.gram else np.zeros((k, k))
     Bt = np.ascontiguousarray(B.T)
-    linear, quadratic = terms.rows(len(A))
-    violation, loss = np.zeros(len(A)), np.zeros(len(A))
+    held = terms.for_kernels(*A.shape)
+    violation, losses = np.zeros(len(A)), np.zeros(len(A))
+    descend_rows = DESCEND[loss.newton]
 
     def slab_task(slab: RowSlab) -> None:
         longest = int(np.diff(slab.indptr).max(initial=0))
@@ -142,19 +147,14 @@ def descend(
             Bt,
             base,
             gram,
-            beta,
             shift,
             order,
-            linear,
-            quadratic,
-            terms.log,
-            terms.concave,
-            terms.shift,
+            *held,
             sweeps,
             keep,
             still,
             violation,
-            loss,
+            losses,
             ratio,
             ratio.view(np.int32 if ratio.itemsize == 4 else np.int64),
             slab.start,
@@ -165,4 +165,4 @@ def descend(
             slab_task(slab)
 
     over_rows(task, len(A), grain=8)
-    return float(violation.sum()), loss
+    return float(violation.sum()), losses

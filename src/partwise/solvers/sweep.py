@@ -11,7 +11,7 @@ import numpy as np
 from partwise.jit import njit
 from partwise.parallel import over_rows
 from partwise.priors import Terms
-from partwise.priors.scalar import quadratic_minimiser
+from partwise.priors.scalar import bounded_minimiser
 
 #: Rows of a block: enough for long inner loops, few enough for a block of coordinates to stay in cache.
 WIDTH = 64
@@ -34,8 +34,8 @@ def sweep(
     the reconstruction.
     """
     N, G = sums
-    linear, quadratic = terms.rows(len(A))
-    dtype = A.dtype.type
+    held = terms.for_kernels(*A.shape)
+    kind = A.dtype.type
     blocks = np.zeros(-(-len(A) // WIDTH))
     over_rows(
         lambda a, b: sweep_rows(
@@ -43,11 +43,12 @@ def sweep(
             N[a:b],
             G,
             order,
-            linear[a:b],
-            quadratic[a:b],
-            dtype(terms.log),
-            dtype(terms.concave),
-            dtype(terms.shift),
+            *held.rows(a, b),
+            held.log,
+            held.concave,
+            held.shift,
+            kind(held.lower),
+            kind(held.upper),
             sweeps,
             keep,
             still,
@@ -60,7 +61,10 @@ def sweep(
     return float(blocks.sum()) if measure else float("nan")
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+_FAST = {"contract", "nsz", "arcp", "reassoc"}
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def sweep_rows(
     A: np.ndarray,
     N: np.ndarray,
@@ -68,9 +72,11 @@ def sweep_rows(
     order: np.ndarray,
     linear: np.ndarray,
     quadratic: np.ndarray,
-    log_weight: float,
-    concave: float,
-    eps: float,
+    log_weight: np.ndarray,
+    concave: np.ndarray,
+    eps: np.ndarray,
+    lower: float,
+    upper: float,
     sweeps: int,
     keep: float,
     still: float,
@@ -78,7 +84,7 @@ def sweep_rows(
     violation: np.ndarray,
 ) -> None:
     """Blocks of `WIDTH` rows, one after the other."""
-    n, k = A.shape
+    k = A.shape[1]
     kind = A.dtype.type
     zero = kind(0.0)
     acc = np.zeros(WIDTH, A.dtype)
@@ -86,7 +92,8 @@ def sweep_rows(
     width = acc.shape[0]
     a = np.zeros((k, width), A.dtype)
     b = np.zeros((k, width), A.dtype)
-    extra = np.zeros(width, A.dtype)
+    # One row where the quadratic term is the same for all components of a row.
+    extra = np.zeros((quadratic.shape[1], width), A.dtype)
     moved = np.zeros(width, A.dtype)
     size = np.zeros(width, A.dtype)
     limit = np.zeros(width, A.dtype)
@@ -94,20 +101,8 @@ def sweep_rows(
     near, tight = kind(keep * keep), kind(still * still)
     for block in range(violation.shape[0]):
         start = block * WIDTH
-        height = min(WIDTH, n - start)
-        for c in range(height):
-            shift = kind(linear[start + c])
-            extra[c] = quadratic[start + c]
-            going[c] = kind(1.0)
-            for t in range(k):
-                a[t, c] = A[start + c, t]
-                b[t, c] = N[start + c, t] - shift
-        for c in range(height, width):
-            extra[c] = zero
-            going[c] = zero
-            for t in range(k):
-                a[t, c] = zero
-                b[t, c] = zero
+        height = min(WIDTH, A.shape[0] - start)
+        load_block(A, N, linear, quadratic, start, height, a, b, extra, going)
         for s in range(sweeps):
             for c in range(width):
                 moved[c] = zero
@@ -115,20 +110,24 @@ def sweep_rows(
             for t in order:
                 residual(G[t], a, b[t], acc)
                 g = G[t, t]
+                more = extra[t] if extra.shape[0] > 1 else extra[0]
+                bent = log_weight[t] > 0.0 or concave[t] > 0.0
                 if measure and s == 0:
-                    violation[block] += slope_met(acc, a[t], extra, log_weight, concave, eps, height)
-                if log_weight > zero or concave > zero or g <= zero:
-                    minimise_with_prior(acc, a[t], g, extra, log_weight, concave, eps)
+                    violation[block] += slope_met(
+                        acc, a[t], more, log_weight[t], concave[t], eps[t], lower, upper, height
+                    )
+                if bent or g <= zero:
+                    minimise_with_prior(acc, a[t], g, more, log_weight[t], concave[t], eps[t], lower, upper)
                     for c in range(width):
-                        old, h = a[t, c], g + extra[c]
+                        old, h = a[t, c], g + more[c]
                         d = (acc[c] - old) * going[c]
                         moved[c] += h * d * d
                         size[c] += h * acc[c] * acc[c]
                         a[t, c] = acc[c] if going[c] > zero else old
                 else:
                     for c in range(width):
-                        old, h = a[t, c], g + extra[c]
-                        z = max((acc[c] + g * old) / h, zero)
+                        old, h = a[t, c], g + more[c]
+                        z = min(max((acc[c] + g * old) / h, lower), upper)
                         d = (z - old) * going[c]
                         moved[c] += h * d * d
                         size[c] += h * z * z
@@ -150,6 +149,42 @@ def sweep_rows(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def load_block(
+    A: np.ndarray,
+    N: np.ndarray,
+    linear: np.ndarray,
+    quadratic: np.ndarray,
+    start: int,
+    height: int,
+    a: np.ndarray,
+    b: np.ndarray,
+    extra: np.ndarray,
+    going: np.ndarray,
+) -> None:
+    """Lay out rows `start … start + height` coordinate by coordinate; what is left of the width is zero."""
+    k, width = a.shape
+    kind = a.dtype.type
+    # Terms with a single row, or a single column, hold for all.
+    by_row, by_column = int(linear.shape[0] > 1), int(linear.shape[1] > 1)
+    deep = int(quadratic.shape[0] > 1)
+    for c in range(height):
+        i = start + c
+        going[c] = kind(1.0)
+        for t in range(k):
+            a[t, c] = A[i, t]
+            b[t, c] = N[i, t] - kind(linear[by_row * i, by_column * t])
+        for t in range(extra.shape[0]):
+            extra[t, c] = quadratic[deep * i, t]
+    for c in range(height, width):
+        going[c] = kind(0.0)
+        for t in range(k):
+            a[t, c] = kind(0.0)
+            b[t, c] = kind(0.0)
+        for t in range(extra.shape[0]):
+            extra[t, c] = kind(0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def slope_met(
     acc: np.ndarray,
     a: np.ndarray,
@@ -157,6 +192,8 @@ def slope_met(
     log_weight: float,
     concave: float,
     eps: float,
+    lower: float,
+    upper: float,
     height: int,
 ) -> float:
     """Sum of the absolute projected gradients of one coordinate; acc = −gradient of the data term."""
@@ -167,7 +204,7 @@ def slope_met(
             d -= log_weight / a[c]
         if concave > 0.0:
             d += concave / (a[c] + eps)
-        total += abs(d) if a[c] > 0.0 else max(-d, 0.0)
+        total += max(-d, 0.0) if a[c] <= lower else (max(d, 0.0) if a[c] >= upper else abs(d))
     return total
 
 
@@ -180,6 +217,8 @@ def minimise_with_prior(
     log_weight: float,
     concave: float,
     eps: float,
+    lower: float,
+    upper: float,
 ) -> None:
     """Replace acc = −gradient of the data term by the coordinate's minimiser; concave terms by their tangent."""
     for c in range(a.shape[0]):
@@ -187,7 +226,9 @@ def minimise_with_prior(
         b = np.float64(acc[c]) + np.float64(g) * old
         if concave > 0.0:
             b -= concave / (old + eps)
-        acc[c] = quadratic_minimiser(np.float64(g) + np.float64(extra[c]), b, np.float64(log_weight), old)
+        acc[c] = bounded_minimiser(
+            np.float64(g) + np.float64(extra[c]), b, log_weight, old, np.float64(lower), np.float64(upper)
+        )
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})

@@ -37,7 +37,7 @@ class Racer(BaseRacer):
         with own_threads():
             if self.state is None:
                 # Only losses with a pole at zero ask for the data's mean.
-                mean = self.matrix.mean() if self.loss.beta < 2.0 else 0.0
+                mean = self.matrix.mean() if self.loss.pole else 0.0
                 shift = self.loss.shift(mean, self.matrix.dtype)
                 self.problem = Problem(self.matrix, self.loss, shift=shift)
                 self.solver = best_solver(self.problem)
