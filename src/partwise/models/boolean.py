@@ -27,7 +27,7 @@ from partwise.boolean.search import Tiles, alternate, error_of, likelier, search
 from partwise.boolean.table import Table
 from partwise.boolean.threshold import cut
 from partwise.boolean.trust import measure
-from partwise.compiling import tell_when_compiling
+from partwise.compiling import listen_for_compiling
 from partwise.core import Countdown, Interrupted
 from partwise.io.registry import register_model
 from partwise.models.base import as_generator
@@ -35,7 +35,7 @@ from partwise.models.inputs import row_weight
 from partwise.models.parameters import choice, real, whole
 from partwise.models.yes_no import yes_no
 
-tell_when_compiling()
+listen_for_compiling()
 
 #: Entries times tiles times disturbances: what the search may look at in vain, unless told otherwise.
 EFFORT = 1e11
