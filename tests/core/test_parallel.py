@@ -1,9 +1,11 @@
 """The thread pool: whole coverage, no effect on answers, safe from several threads and after fork."""
 
+import gc
 import json
 import multiprocessing
 import os
 import threading
+import weakref
 from types import SimpleNamespace
 
 import joblib
@@ -63,10 +65,19 @@ def test_after_an_error_no_further_ranges_are_begun():
     assert len(begun) <= 3
 
 
-def test_rows_inside_a_task_are_visited_on_the_thread_of_the_task():
-    threads, seen = set(), np.zeros((40, 40), int)
+@pytest.fixture
+def new_pool(monkeypatch):
+    """A pool that has no more threads than the test asks for."""
+    monkeypatch.setattr(parallel, "_pool", None)
+    monkeypatch.setattr(parallel, "_pool_size", 0)
+
+
+def test_rows_inside_a_task_are_visited_on_the_thread_of_the_task(new_pool):
+    """On a thread of the pool as on that of the caller."""
+    threads, seen, both = set(), np.zeros((2, 40), int), threading.Barrier(2, timeout=30)
 
     def outer(start, stop):
+        both.wait()
         here = threading.get_ident()
 
         def inner(a, b):
@@ -77,15 +88,16 @@ def test_rows_inside_a_task_are_visited_on_the_thread_of_the_task():
 
     def work():
         with thread_limit(2):
-            over_rows(outer, 40, 1)
+            over_rows(outer, 2, 1)
 
     assert finishes(work)
     assert (seen == 1).all()
+    assert len(threads) == 2
     assert all(outer == inner for outer, inner in threads)
 
 
-def test_a_short_call_does_not_wait_for_a_long_one_of_another_thread():
-    begun, may_end, seen = threading.Semaphore(0), threading.Event(), np.zeros(100, int)
+def test_a_short_call_does_not_wait_for_a_long_one_of_another_thread(new_pool):
+    begun, may_end, seen, tasks = threading.Semaphore(0), threading.Event(), np.zeros(100, int), []
 
     def long_task(start, stop):
         begun.release()
@@ -96,9 +108,14 @@ def test_a_short_call_does_not_wait_for_a_long_one_of_another_thread():
             over_rows(long_task, 3, 1)
 
     def short_calls():
-        with thread_limit(3):
-            for _ in range(100):
-                over_rows(lambda a, b: seen[a:b].__iadd__(1), 100, 10)
+        for _ in range(10):
+
+            def task(start, stop):
+                seen[start:stop] += 1
+
+            tasks.append(weakref.ref(task))
+            with thread_limit(3):
+                over_rows(task, 100, 10)
 
     busy = threading.Thread(target=long_call, daemon=True)
     busy.start()
@@ -106,16 +123,16 @@ def test_a_short_call_does_not_wait_for_a_long_one_of_another_thread():
         assert begun.acquire(timeout=30)
     try:
         assert finishes(short_calls)
-        # What has ended must not be kept alive by a pool that is too busy to look at it.
-        assert not parallel._jobs
-        assert parallel._pool._work_queue.qsize() <= 2
+        assert (seen == 10).all()
+        # The pool, too busy to look at them, does not keep tasks and their arrays alive.
+        gc.collect()
+        assert not any(task() for task in tasks)
     finally:
         may_end.set()
-    busy.join(30)
-    assert (seen == 100).all()
+        busy.join(30)
 
 
-def test_helpers_join_a_call_that_began_while_they_were_busy():
+def test_helpers_join_a_call_that_began_while_they_were_busy(new_pool):
     begun, may_end, threads = threading.Semaphore(0), threading.Event(), set()
 
     def first_task(start, stop):
@@ -253,14 +270,13 @@ class Library:
         self.setting.n = n
 
 
-def test_blas_libraries_are_told_apart_and_each_thread_is_held_where_it_must_be(monkeypatch):
+def test_blas_libraries_are_told_apart_and_each_thread_is_held_where_it_must_be(monkeypatch, new_pool):
     libraries = shared, of_each_thread = Library(True), Library(False)
     found = SimpleNamespace(lib_controllers=[*libraries, SimpleNamespace(user_api="openmp")])
     monkeypatch.setattr("threadpoolctl.ThreadpoolController", lambda: found)
     kinds = parallel._blas_libraries.__wrapped__()
     assert kinds == ([shared], [of_each_thread])
     monkeypatch.setattr(parallel, "_blas_libraries", lambda: kinds)
-    monkeypatch.setattr(parallel, "_pool", None)
     seen, steps = {}, threading.Barrier(2, timeout=30)
 
     def note(when):
