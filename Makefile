@@ -67,7 +67,7 @@ $(OLDEST)/.ready: pyproject.toml
 
 # Compiled kernels go to a folder of their own: two versions of Numba would overwrite each other's.
 numba-oldest: $(OLDEST)/.ready
-	NUMBA_CACHE_DIR=$(OLDEST)/cache $(OLDEST)/bin/python -m pytest -q tests/core tests/laws
+	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/cache $(OLDEST)/bin/python -m pytest -q tests/core tests/laws
 
 wheel: $(READY_DEV)
 	$(BIN)/python -m build --wheel -o dist .

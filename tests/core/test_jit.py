@@ -32,8 +32,9 @@ def doubled(x):
 
 
 @pytest.fixture
-def fresh(tmp_path):
-    """The module as a new process would meet it."""
+def fresh(tmp_path, monkeypatch):
+    """The module as a new process would meet it; what is compiled is kept beside it."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     path = tmp_path / "kernels_of_a_test.py"
     path.write_text(SOURCE, encoding="utf-8")
 
