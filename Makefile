@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 
-.PHONY: demo test bench lint types docs wheel sklearn-tests clean help
+.PHONY: demo test bench lint types docs wheel sklearn-tests numba-oldest clean help
 
 help:
 	@echo "make demo           learn the parts of handwritten digits; pictures and tables land in partwise-demo/"
 	@echo "make test           the whole test suite, doctests included"
 	@echo "make lint types     ruff, import-linter, mypy"
 	@echo "make sklearn-tests  scikit-learn's own NMF tests, run against partwise.NMF"
+	@echo "make numba-oldest   the core tests and the laws with the oldest libraries that pyproject.toml allows"
 	@echo "make bench          the race against other libraries (long; see partwise bench --help)"
 	@echo "make docs           the documentation, as HTML in docs/_build/html"
 	@echo "make wheel          build the wheel into dist/"
@@ -52,8 +53,24 @@ bench: $(READY)
 sklearn-tests: $(READY_DEV)
 	$(BIN)/python tests/sklearn_suite/run.py
 
+# Each "name>=version" among the dependencies becomes "name==version". The oldest Numba knows Python 3.11 and 3.12.
+OLDEST := .venv-oldest
+OLDEST_PYTHON ?= python3.11
+BOUNDS := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*(need.replace(">=", "==") for need in project["dependencies"]), sep="\n")
+
+$(OLDEST)/.ready: pyproject.toml
+	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -c '$(BOUNDS)' > $(OLDEST)/bounds.txt
+	$(OLDEST)/bin/python -m pip install --quiet -c $(OLDEST)/bounds.txt -e . "pytest>=8.2" "hypothesis>=6.100"
+	@touch $@
+
+# Compiled kernels go to a folder of their own: two versions of Numba would overwrite each other's.
+numba-oldest: $(OLDEST)/.ready
+	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/cache $(OLDEST)/bin/python -m pytest -q tests/core tests/laws
+
 wheel: $(READY_DEV)
 	$(BIN)/python -m build --wheel -o dist .
 
 clean:
-	rm -rf $(VENV) build dist docs/_build partwise-demo
+	rm -rf $(VENV) $(OLDEST) build dist docs/_build partwise-demo

@@ -1,66 +1,138 @@
 """How kernels are compiled, and kept on disk.
 
-Numba keeps a compiled function for as long as the file that it stands in does not change. But what a function calls
-is compiled into it, and may stand in another file: after an upgrade, or a pull, an old kernel would run on with old
-code inside. So what we keep is named after all files that have kernels.
+Numba keeps a compiled function until the file that defines it changes. But what a function calls is compiled into
+it, and may be defined in another file: after an upgrade, an old kernel would run on with old code inside. So the
+files on disk are named after a fingerprint of all files that define kernels.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
+import os
+import re
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import IndexDataCacheFile
-from numba.core.options import DefaultOptions
+from numba import types
 
-#: Nothing but the code: no way in from Python, no check for a division by zero, and, by an option that Numba keeps
-#: for its own strings, no reference counts; without that one all works, but slower.
-_BARE: dict[str, Any] = {
+#: Numba's list of options, which is private.
+_known_options: Any = None
+with suppress(ImportError, AttributeError):
+    _known_options = importlib.import_module("numba.core.options").DefaultOptions
+
+#: Options of `leaf`: no wrapper for calls from Python, no check for a division by zero, and, by a private option of
+#: Numba, no reference counts; where Numba has no such option all works, but slower.
+_LEAF_OPTIONS: dict[str, Any] = {
     "cache": True,
     "nogil": True,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "error_model": "numpy",
-    **({"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}),
+    **({"_nrt": False} if hasattr(_known_options, "_nrt") else {}),
 }
+
+#: Every function compiled by `leaf`, for the tests.
+leaves: list[Any] = []
+
+#: Names of the files that Numba writes for a function of ours: name-fingerprint-line.python(.number).nbi or .nbc.
+_KEPT_NAME = re.compile(r"-(?P<fingerprint>[0-9a-f]{8})-\d+\.py\d+\w*(\.\d+)?\.nb[ic](\.tmp\.\w+)?$")
+
+#: Compiled functions of other versions are deleted when they were not used for so many days.
+KEPT_DAYS = 30
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """`numba.njit`; what it keeps on disk is forgotten when any kernel changes."""
+    """`numba.njit`; compiled code on disk is found again only while no file with kernels has changed."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher: Any = numba.njit(**options)(function)
-        # Private to Numba: where it is otherwise, or nothing is kept, so be it.
-        kept: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-        if hasattr(kept, "_source_stamp") and hasattr(kept, "_index_name"):
-            base = kept._index_name.removesuffix(".nbi")
-            dispatcher._cache._cache_file = IndexDataCacheFile(
-                kept._cache_path, f"{base}-{fingerprint()}", kept._source_stamp
-            )
+        # Numba names the files after the function's qualified name, which it reads when it is told to cache.
+        name = function.__qualname__
+        function.__qualname__ = f"{name}-{fingerprint()}"
+        try:
+            dispatcher: Any = numba.njit(**options)(function)
+        finally:
+            function.__qualname__ = name
+        folder = getattr(getattr(dispatcher, "stats", None), "cache_path", None)
+        if folder is not None:
+            delete_unused(folder)
         return dispatcher
 
     return decorate
 
 
-def leaf(**options: Any) -> Any:
+def leaf(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a small function that only compiled code calls, very often, and that neither makes nor returns arrays.
 
     A call counts a reference to every array that it is given, atomically, up and down: some 5 ns each, several
-    times what the work on a word or two takes.
+    times what the work on a word or two takes. A leaf does not count. Numba refuses to compile one that makes an
+    array; but a caller would give up a reference to a returned array that nobody counted, and the array would be
+    freed too early. So to compile a leaf that returns anything but numbers raises a TypeError.
     """
-    return njit(**_BARE, **options)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        dispatcher = njit(**_LEAF_OPTIONS, **options)(function)
+        compile_unchecked = getattr(dispatcher, "compile", None)
+        if compile_unchecked is None:  # NUMBA_DISABLE_JIT leaves the plain function.
+            return dispatcher
+
+        def compile_checked(signature: Any) -> Any:
+            entry_point = compile_unchecked(signature)
+            for compiled in dispatcher.nopython_signatures:
+                if not _is_plain(compiled.return_type):
+                    raise TypeError(
+                        f"{function.__module__}.{function.__qualname__} returns {compiled.return_type}, but a "
+                        "function compiled by `leaf` may return only numbers; compile it by `njit`."
+                    )
+            return entry_point
+
+        dispatcher.compile = compile_checked
+        leaves.append(dispatcher)
+        return dispatcher
+
+    return decorate
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether values of a type of Numba's are numbers, tuples of numbers, or None: nothing with a reference count."""
+    if isinstance(kind, types.BaseTuple):
+        parts: Any = kind
+        return all(_is_plain(part) for part in parts)
+    return isinstance(kind, (types.Number, types.Boolean, types.NoneType))
 
 
 @functools.cache
 def fingerprint() -> str:
-    """Of all our files with kernels."""
+    """Eight hexadecimal digits that change with any of partwise's files that define kernels."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         source = path.read_bytes()
         if b"partwise.jit import" in source or path.name == "jit.py":
             digest.update(source)
     return digest.hexdigest()[:8]
+
+
+@functools.cache
+def delete_unused(folder: str) -> None:
+    """Delete what other versions of partwise have compiled into a folder of Numba's and nobody used of late.
+
+    Called once for each process and folder. Another version may still be in use, in a process that runs or in a
+    branch to come back to; what is missing is only compiled again, so a file is kept for `KEPT_DAYS` days after it
+    was last read or written. (Most systems note the first reading of a day; where none is noted, writing counts.)
+    """
+    begin = time.time() - KEPT_DAYS * 24 * 3600
+    # Another process may delete the same files, and the folder may be read-only.
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            match = _KEPT_NAME.search(entry.name)
+            if match is None or match["fingerprint"] == fingerprint():
+                continue
+            with suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                if max(status.st_atime, status.st_mtime) < begin:
+                    os.unlink(entry.path)

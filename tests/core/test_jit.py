@@ -1,11 +1,25 @@
-"""Compiled kernels that are kept on disk: for as long as no kernel changes, and no longer."""
+"""Compiled kernels: what is kept on disk and for how long, and what functions without reference counts may do."""
 
+import ast
+import builtins
+import importlib
 import importlib.util
+import inspect
+import os
 import pickle
+import subprocess
+import sys
+import time
+import typing
+from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
 
+import partwise
 from partwise import jit
+from partwise.boolean.bits import ones
 
 SOURCE = """
 from partwise.jit import njit
@@ -17,8 +31,9 @@ def doubled(x):
 
 
 @pytest.fixture
-def fresh(tmp_path):
-    """The module as a new process would meet it."""
+def fresh(tmp_path, monkeypatch):
+    """The module as a new process would meet it; what is compiled is kept beside it."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     path = tmp_path / "kernels_of_a_test.py"
     path.write_text(SOURCE, encoding="utf-8")
 
@@ -65,3 +80,132 @@ def test_the_fingerprint_is_of_all_files_with_kernels(tmp_path, monkeypatch):
         seen[change] = jit.fingerprint.__wrapped__()
     assert seen["plain.py"] == seen[""]
     assert len(set(seen.values())) == 3
+
+
+def test_what_other_versions_compiled_goes_when_it_was_not_used_for_long(fresh, tmp_path, monkeypatch):
+    fresh()
+    monkeypatch.setattr(jit, "fingerprint", lambda: "0123abcd")
+    fresh()
+    folder = tmp_path / "__pycache__"
+    old = time.time() - (jit.KEPT_DAYS + 1) * 24 * 3600
+    ours = {path.name for path in folder.glob("*-0123abcd-*")}
+    assert len(ours) == 2
+    theirs = {path.name for path in folder.glob("*.nb?")} - ours
+    assert len(theirs) == 2
+    (folder / "kernels.left-89abcdef-7.py311.1.nbc.tmp.0123456789abcdef").touch()
+    others = {"foreign.f-12.py311.nbi", "notes-89abcdef.txt", "kernels.g-89abcdef-7.py311.pyc"}
+    for name in others:
+        (folder / name).touch()
+    used = "kernels.used-89abcdef-7.py311.1.nbc"
+    (folder / used).touch()
+    (folder / "kernels.folder-89abcdef-7.py311.nbi").mkdir()
+    for path in folder.iterdir():
+        os.utime(path, (time.time() if path.name == used else old, old))
+    jit.delete_unused.cache_clear()
+    jit.delete_unused(str(folder))
+    left = {path.name for path in folder.iterdir() if path.suffix != ".pyc" or path.name in others}
+    assert left == ours | others | {used, "kernels.folder-89abcdef-7.py311.nbi"}
+
+
+def test_a_folder_that_cannot_be_read_is_left_alone(tmp_path):
+    jit.delete_unused(str(tmp_path / "gone"))
+
+
+def all_leaves():
+    folder = Path(partwise.__file__).parent
+    for path in folder.rglob("*.py"):
+        if "@leaf(" in path.read_text(encoding="utf-8"):
+            importlib.import_module(".".join(["partwise", *path.relative_to(folder).with_suffix("").parts]))
+    return {leaf.py_func.__name__: leaf for leaf in jit.leaves if leaf.py_func.__module__ != "leaf_of_a_test"}
+
+
+def test_every_leaf_is_known_and_returns_only_numbers():
+    leaves = all_leaves()
+    assert {"taking", "improve", "disturb"} <= set(leaves)
+
+    def is_plain(kind):
+        return kind in (None, type(None), bool, int, float) or (
+            typing.get_origin(kind) is tuple and all(map(is_plain, typing.get_args(kind)))
+        )
+
+    for name, leaf in leaves.items():
+        assert is_plain(typing.get_type_hints(leaf.py_func)["return"]), name
+        assert all(jit._is_plain(signature.return_type) for signature in leaf.nopython_signatures), name
+
+
+def test_no_leaf_makes_an_array_or_calls_what_may():
+    """An array that a called function has made would never be given back."""
+    numbers = {f"np.{name}" for name in ("random.randint", "uint64", "int32", "int64", "float64")}
+    leaves = all_leaves()
+    for name, leaf in leaves.items():
+        (definition,) = ast.parse(inspect.getsource(leaf.py_func)).body
+        for node in (node for statement in definition.body for node in ast.walk(statement)):
+            assert not isinstance(node, (ast.List, ast.ListComp, ast.Dict, ast.Set)), name
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            value = leaf.py_func.__globals__.get(called, getattr(builtins, called, None))
+            if value is None:
+                assert called in numbers, f"{name} calls {called}"
+            elif value.__module__ != "builtins":
+                assert any(value is other for other in (ones, *leaves.values())), f"{name} calls {called}"
+
+
+def leaf_of(function):
+    function.__module__ = "leaf_of_a_test"
+    return jit.leaf()(function)
+
+
+def test_a_leaf_that_returns_its_argument_is_not_compiled():
+    for function in (lambda x: x, lambda x: (1, x)):
+        leaf = leaf_of(function)
+        caller = numba.njit(lambda x: (leaf(x), 1)[1])  # noqa: B023
+        with pytest.raises((TypeError, numba.TypingError), match="only numbers"):
+            caller(np.ones(3))
+
+
+def test_a_leaf_that_makes_an_array_is_not_compiled():
+    leaf = leaf_of(lambda x: np.zeros(3)[0] + x[0])
+    caller = numba.njit(lambda x: leaf(x))
+    with pytest.raises(numba.TypingError):
+        caller(np.ones(3))
+
+
+SCRIPT = """
+import sys, types
+import numba
+import numba.core.{module} as real
+
+sys.modules["numba.core.{module}"] = {instead}
+numba.core.{module} = {instead}
+
+import numpy as np
+from partwise import compiling
+from partwise.jit import leaf, njit
+from partwise.models import base, boolean
+
+@leaf()
+def first(x):
+    return x[0]
+
+@njit(cache=True)
+def doubled(x):
+    return 2 * first(x)
+
+# Numba itself needs it to compile.
+sys.modules["numba.core.{module}"] = numba.core.{module} = real
+begin = compiling.clock()
+assert doubled(np.array([21.0])) == 42
+assert compiling.clock() > begin
+"""
+
+
+@pytest.mark.parametrize("module", ["caching", "options", "event"])
+@pytest.mark.parametrize("instead", ["None", "types.ModuleType('other')"])
+def test_all_works_without_the_private_names_of_numba(module, instead, tmp_path):
+    """Another Numba may lack the module, or the names in it."""
+    script = tmp_path / "kernels_of_a_test.py"
+    script.write_text(SCRIPT.format(module=module, instead=instead), encoding="utf-8")
+    env = {**os.environ, "PYTHONPATH": str(Path(partwise.__file__).parents[1])}
+    done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr

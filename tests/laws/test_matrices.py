@@ -125,7 +125,8 @@ def test_transposing_twice_is_the_same_data():
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_the_transpose_is_the_same_however_many_threads_make_it(threads):
-    X = sp.random_array((700, 500), density=0.6, format="csr", dtype=np.float32, rng=0)
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.random((700, 500), dtype=np.float32) * (rng.random((700, 500)) < 0.6))
     with thread_limit(threads):
         indptr, indices, values = transposed(X.indptr, X.indices, np.stack([X.data, 2 * X.data]), 500)
     expected = X.T.tocsr()

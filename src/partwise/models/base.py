@@ -11,10 +11,10 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from partwise.compiling import tell_when_compiling
+from partwise.compiling import listen_for_compiling
 from partwise.core import Checkpoint, ProgressBar, Session, open_session
 
-tell_when_compiling()
+listen_for_compiling()
 
 
 class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -28,7 +28,7 @@ from partwise.boolean.rank import RankPoint, best_by_rank, choose_rank, prune_pa
 from partwise.boolean.search import Tiles, alternate, error_of, refine_likelihood, search
 from partwise.boolean.threshold import cut
 from partwise.boolean.trust import measure_trust
-from partwise.compiling import tell_when_compiling
+from partwise.compiling import listen_for_compiling
 from partwise.core import Interrupted, ProgressBar
 from partwise.io.registry import register_model
 from partwise.models.base import as_generator
@@ -36,7 +36,7 @@ from partwise.models.inputs import row_weight
 from partwise.models.parameters import choice, real, whole
 from partwise.models.yes_no import to_bit_table
 
-tell_when_compiling()
+listen_for_compiling()
 
 #: Entries times tiles times perturbations: the work without success after which patience="auto" ends the search.
 EFFORT = 1e11

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from partwise.compiling import tell_when_compiling
+from partwise.compiling import listen_for_compiling
 from partwise.core import ProgressBar
 from partwise.io.registry import register_model
 from partwise.mixture.components import Components, log_posterior
@@ -27,7 +27,7 @@ from partwise.models.inputs import place_of
 from partwise.models.parameters import choice, real, whole
 from partwise.parallel import own_threads
 
-tell_when_compiling()
+listen_for_compiling()
 
 #: Features are scaled to one spread, and then so that their absolute values add up to this, in the mean over samples.
 ROW_SUM = 20.0
