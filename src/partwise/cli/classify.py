@@ -188,7 +188,7 @@ def pipeline(components: int, mixtures: int, slanted: tuple[int, int] | None, se
     from sklearn.pipeline import Pipeline
 
     from partwise import NMF, MixtureClassifier
-    from partwise.datasets import DeslantCrop
+    from partwise.domains import DeslantCrop
 
     shown = 0 if quiet else 1
     steps: list[tuple[str, Any]] = []
