@@ -123,6 +123,19 @@ def test_files_that_are_no_labels(folder, name, content, sentence):
         read_labels(name)
 
 
+def test_characters_that_do_not_exist(folder):
+    np.save("a.npy", np.array(["ab", "cd"]))
+    content = bytearray((folder / "a.npy").read_bytes())
+    content[-1] = 0xFF
+    (folder / "a.npy").write_bytes(content)
+    with pytest.raises(
+        DataError, match=r"a\.npy is damaged: it holds text with characters that do not exist"
+    ):
+        read_labels("a.npy")
+    np.save("a.npy", np.array(["ab", "cd"], dtype=">U2"))
+    assert read_labels("a.npy").tolist() == ["ab", "cd"]
+
+
 @pytest.mark.parametrize(
     ("array", "sentence"),
     [
