@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from partwise._version import __version__
 
 if TYPE_CHECKING:
-    from partwise import datasets, losses, priors
+    from partwise import datasets, domains, losses, priors
     from partwise.models import (
         NMF,
         BinaryNMF,
@@ -35,7 +35,7 @@ _HOME = {
     "set_threads": "partwise.parallel",
     "thread_limit": "partwise.parallel",
 }
-_MODULES = ("datasets", "losses", "priors")
+_MODULES = ("datasets", "domains", "losses", "priors")
 
 __all__ = [
     "NMF",
@@ -44,6 +44,7 @@ __all__ = [
     "MixtureClassifier",
     "__version__",
     "datasets",
+    "domains",
     "get_threads",
     "load",
     "losses",

@@ -121,7 +121,8 @@ def text(name, content):
 
 
 BAD = {
-    "text column": (text("d.csv", "a,b,c\n1,Paris,2\n3,Rome,4\n"), "column 'b'"),
+    "stray word": (text("d.csv", "a,b,c\n1,5,2\n3,Rome,4\n"), "column 'b'"),
+    "only text": (text("d.csv", "a,b\nF,Paris\nI,Rome\n"), "no column of numbers"),
     "ragged": (text("d.csv", "a,b\n1,2\n3\n4,5\n"), "row 3"),
     "negative": (text("d.csv", "a,b\n1,2\n3,-4\n"), "X[1, 1] = -4"),
     "zeros": (text("d.csv", "a,b\n0,0\n0,0\n"), "no observed entry above zero"),
@@ -354,3 +355,73 @@ def test_classify_from_the_command_line(tmp_path, capsys):
     np.savez(new, X=X[:3], y=np.array([0, 1, 77]))
     assert call(*arguments, "--test-labels", "y") == 2
     assert "77" in capsys.readouterr().err
+
+
+def test_classify_finds_its_labels_in_any_table(tmp_path, capsys):
+    digits = load_digits()
+    X, y = digits.data[:200], digits.target[:200]
+    names = [["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"][v] for v in y]
+    options = ("-k", 0, "--mixtures", 1, "-q", "-o", tmp_path / "out")
+    lines = [",".join([*map(repr, row.tolist()), name, "x"]) for row, name in zip(X, names)]
+    header = ",".join([*(f"p{j}" for j in range(64)), "species", "remark"])
+    for name, part in (("train.csv", lines[:150]), ("test.csv", lines[150:])):
+        (tmp_path / name).write_text("\n".join([header, *part]))
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    assert call("classify", train, "--labels", "species", "--test", test, "--json", *options) == 0
+    shown = capsys.readouterr()
+    summary = json.loads(shown.out)
+    assert summary["classes"] == sorted(set(names[:150]))
+    assert summary["test_error"] < 0.3, "the labels of the test rows were found, too"
+    assert f"Note: {train}: column 'remark' holds text and was set aside." in shown.err
+    assert "species" not in shown.err
+    (tmp_path / "known.txt").write_text("\n".join(["one"] * 50))
+    assert (
+        call(
+            *("classify", train, "--labels", "species", "--test", test),
+            *("--test-labels", tmp_path / "known.txt", "--json", *options),
+        )
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["test_error"] > 0.5, "the file that was named is what counts"
+    np.savez(tmp_path / "stack.npz", pictures=X.reshape(-1, 8, 8).astype(np.uint8), kind=np.array(names))
+    assert call("classify", tmp_path / "stack.npz", "--labels", "kind", "--json", *options) == 0
+    assert json.loads(capsys.readouterr().out)["classes"] == sorted(set(names))
+    assert call("classify", train, "--labels", "specie", *options) == 2
+    told = capsys.readouterr().err
+    assert "has no column 'specie'. Did you mean 'species'? There is no file 'specie' either." in told
+
+
+def test_classify_says_why_a_file_cannot_be_read(tmp_path, capsys):
+    good = tmp_path / "good.npz"
+    rng = np.random.default_rng(0)
+    np.savez_compressed(good, X=rng.random((50, 20)), y=np.repeat([0, 1], 25))
+    whole = good.read_bytes()
+    damaged = bytearray(whole)
+    damaged[len(whole) // 2] ^= 0xFF
+    bad = tmp_path / "bad.npz"
+    for content in (b"", b"PK", whole[: len(whole) // 2], bytes(damaged)):
+        bad.write_bytes(content)
+        assert call("classify", bad, "--labels", "y", "-o", tmp_path / "out", "-q") == 2
+        assert "bad.npz is not a readable .npz file" in capsys.readouterr().err
+    (tmp_path / "labels.npy").write_bytes(b"zz")
+    assert call("classify", good, "--labels", tmp_path / "labels.npy", "-o", tmp_path / "out", "-q") == 2
+    assert "labels.npy is not a .npy array" in capsys.readouterr().err
+
+
+def test_text_that_is_set_aside_is_told(tmp_path, capsys):
+    path = tmp_path / "votes.csv"
+    path.write_text("name,a,b,party,c\n" + "".join(f"m{i},{i % 2},1,left,{(i + 1) % 2}\n" for i in range(12)))
+    told = f"Note: {path}: column 'party' holds text and was set aside."
+    assert call("fit", path, "-k", 2, "-o", tmp_path / "fit", "-q") == 0
+    assert told in capsys.readouterr().err
+    assert read(tmp_path / "fit" / "H.csv").column_names == ["a", "b", "c"]
+    assert call("transform", tmp_path / "fit" / "model.partwise", path, "-o", tmp_path / "W.csv") == 0
+    assert told in capsys.readouterr().err
+    assert call("tiles", path, "-k", 2, "-o", tmp_path / "tiles", "-q", "--max-time", 2) == 0
+    assert told in capsys.readouterr().err
+
+
+def test_help_lists_the_formats(capsys):
+    assert call("fit", "--help") == 0
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert ".csv, .tsv, .txt, .npy, .npz, .mtx, .parquet or .h5ad" in shown

@@ -118,6 +118,40 @@ def test_npz_ambiguity_lists_the_keys(folder):
         read("v.npz", key="B")
 
 
+def test_npz_tells_what_else_it_says_of_each_row(folder):
+    np.savez(
+        "a.npz",
+        X=np.eye(3),
+        y=[[1], [0], [1]],
+        name=["a", "b", "c"],
+        code=[b"x", b"", b"z"],
+        other=np.ones(4),
+    )
+    found = read("a.npz")
+    assert found.text == {"name": ["a", "b", "c"], "code": ["x", "", "z"]}
+    assert list(found.extra) == ["y"]
+    assert found.extra["y"].tolist() == [1, 0, 1]
+    assert found.notes == ()
+    np.savez("b.npz", A=np.ones((3, 2)), y=np.ones((3, 1)))
+    assert read("b.npz").shape == (3, 2)
+    np.savez("c.npz", target=[1, 2], **plain_parts())
+    assert read("c.npz").extra["target"].tolist() == [1, 2]
+    assert list(read("c.npz").extra) == ["target"]
+
+
+def test_a_stack_of_images_is_taken_when_asked_for(folder):
+    images = np.arange(24).reshape(4, 3, 2)
+    np.save("a.npy", images)
+    np.savez("a.npz", pictures=images, y=np.arange(4))
+    for name in ("a.npy", "a.npz"):
+        found = read(name, stack=True)
+        np.testing.assert_array_equal(found.data, images.reshape(4, 6))
+        assert found.meta == {"shape": [3, 2]}
+    assert read("a.npz", stack=True).extra["y"].tolist() == [0, 1, 2, 3]
+    np.save("a.npy", np.eye(2))
+    assert read("a.npy", stack=True).meta == {}
+
+
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
 def test_scipy_save_npz(folder, kind):
     dense = np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 3.0]])

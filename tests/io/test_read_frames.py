@@ -65,9 +65,10 @@ def test_parquet_missing_bool_and_decimal(folder, pd):
     ("columns", "sentence"),
     [
         (
-            {"a": [1, 2], "city": [None, "Rome"]},
-            r"column 'city' \(2nd\) holds text, e\.g\. 'Rome' in row 2\.",
+            {"a": [1, 2, 3, 4], "b": [None, "1.5", "oops", "2"]},
+            r"column 'b' \(2nd\) holds text, e\.g\. 'oops' in row 3\.",
         ),
+        ({"name": ["x", "y"], "city": [None, "Rome"]}, r"has no column of numbers: column 'city' \(2nd\)"),
         ({"a": ["x", "y"]}, r"column 'a' \(1st\) holds text"),
         (
             {"a": [1], "when": [np.datetime64("2020-01-01", "ns")]},
@@ -80,6 +81,20 @@ def test_parquet_that_is_no_matrix(folder, pd, columns, sentence):
     pd.DataFrame(columns).to_parquet("a.parquet")
     with pytest.raises(DataError, match=rf"^a\.parquet.*{sentence}"):
         read("a.parquet")
+
+
+def test_parquet_text_is_set_aside(folder, pd):
+    frame = pd.DataFrame(
+        {"a": [1, 2], "city": [None, "Rome"], "b": [3, 4], "kind": ["x", "y"], "zip": ["01", "2"]}
+    )
+    frame.astype({"kind": "category"}).to_parquet("a.parquet")
+    found = read("a.parquet")
+    assert found.data.tolist() == [[1, 3], [2, 4]]
+    assert found.column_names == ["a", "b"]
+    assert found.text == {"city": ["", "Rome"], "kind": ["x", "y"], "zip": ["01", "2"]}
+    assert found.notes == ("a.parquet: columns 'city', 'kind' and 'zip' hold text and were set aside.",)
+    frame[["kind", "a"]].to_parquet("a.parquet")
+    assert (read("a.parquet").corner, read("a.parquet").notes) == ("kind", ())
 
 
 def test_parquet_in_a_folder_named_like_a_partition(folder, pd):
@@ -129,6 +144,23 @@ def test_h5ad(folder, annotated):
     np.testing.assert_array_equal(read("a.h5ad", key="counts").data, 2 * DENSE)
     with pytest.raises(DataError, match=r"a\.h5ad has no layer 'raw'\. Its layers are: 'counts'"):
         read("a.h5ad", key="raw")
+
+
+def test_h5ad_tells_what_obs_says(folder, annotated):
+    made = annotated(DENSE)
+    made.obs["kind"] = ["B", "T"]
+    made.obs["kind"] = made.obs["kind"].astype("category")
+    made.obs["site"] = ["here", "there"]
+    made.obs["depth"] = [3, 4]
+    made.obs["dead"] = [True, False]
+    made.write_h5ad("a.h5ad")
+    found = read("a.h5ad")
+    assert found.text == {"kind": ["B", "T"], "site": ["here", "there"]}
+    assert {name: values.tolist() for name, values in found.extra.items()} == {
+        "depth": [3, 4],
+        "dead": [True, False],
+    }
+    assert found.notes == (), "obs was never part of the matrix"
 
 
 def test_h5ad_without_x(folder, annotated):

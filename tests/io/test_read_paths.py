@@ -78,6 +78,9 @@ def test_a_missing_extra_is_named(folder, monkeypatch, suffix, package):
 
 def test_importing_is_cheap():
     heavy = "('scipy', 'pandas', 'pyarrow', 'anndata', 'sklearn', 'numba')"
-    code = f"import sys, partwise.io.read, partwise.io; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, partwise.io, partwise.io.reading; print([m for m in {heavy} if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+    code = "import sys, partwise.io.readers; print('numpy' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False", "the command line lists the formats before it loads numpy"

@@ -131,19 +131,98 @@ def test_pandas_index_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "data", "rows", "columns", "aside"),
+    [
+        (
+            "n,x,city,land\n1,2,Paris,F\n1,2,Rome,\n",
+            [[1, 2], [1, 2]],
+            None,
+            ["n", "x"],
+            {"city": ["Paris", "Rome"], "land": ["F", ""]},
+        ),
+        (
+            "name,x,kind,y\na,1,big,2\nb,3, NA ,4\nc,5,small,\n",
+            [[1, 2], [3, 4], [5, nan]],
+            ["a", "b", "c"],
+            ["x", "y"],
+            {"kind": ["big", "NA", "small"]},
+        ),
+        ("5.1,setosa\n4.9,setosa\n6.3,lily\n", [[5.1], [4.9], [6.3]], None, None, "setosa setosa lily"),
+        ("a,x,1\nb,y,5\n", [[1], [5]], ["a", "b"], None, "x y"),
+        (
+            "land,city,1990,1991,1992\nF,Paris,1,2,9\nI,Rome,3,4,9\n",
+            [[1, 2, 9], [3, 4, 9]],
+            ["F", "I"],
+            ["1990", "1991", "1992"],
+            {"city": ["Paris", "Rome"]},
+        ),
+        (",city,x\n0,Paris,1\n1,Rome,2\n", [[1], [2]], ["0", "1"], ["x"], {"city": ["Paris", "Rome"]}),
+        ("x,t,t\n1,a,b\n", [[1]], None, ["x"], {"t": ["a"], "column 3": ["b"]}),
+        (
+            "x,day\n1,2020-01-01\n2,2020-01-02\n",
+            [[1], [2]],
+            None,
+            ["x"],
+            {"day": ["2020-01-01", "2020-01-02"]},
+        ),
+    ],
+)
+def test_columns_of_text_are_set_aside(table, text, data, rows, columns, aside):
+    found = table(text)
+    np.testing.assert_array_equal(found.data, data)
+    assert (found.row_names, found.column_names) == (rows, columns)
+    if isinstance(aside, str):
+        aside = {"column 2": aside.split()}
+    assert found.text == aside
+    (note,) = found.notes
+    assert note.startswith("data.csv: column")
+    assert all(f"'{name}'" in note for name in aside)
+
+
+def test_the_note_on_text_is_a_sentence(table):
+    assert table("x,species\n1,a\n").notes == ("data.csv: column 'species' holds text and was set aside.",)
+    assert table("x,a,b\n1,a,b\n").notes == ("data.csv: columns 'a' and 'b' hold text and were set aside.",)
+    many = table("x," + ",".join("abcdefgh") + "\n1" + ",t" * 8 + "\n").notes
+    assert many == ("data.csv: columns 'a', 'b', 'c', 'd', 'e' and 3 more hold text and were set aside.",)
+    plain = table("x,y\n1,2\n")
+    assert (plain.text, plain.notes, plain.meta, plain.extra) == ({}, (), {}, {})
+
+
+def test_text_below_many_empty_cells(table):
+    found = table("a,remark,b,c\n" + "1,,2,\n" * 300 + "1,late,2,7\n")
+    assert found.column_names == ["a", "b", "c"]
+    assert found.text == {"remark": [""] * 300 + ["late"]}
+    np.testing.assert_array_equal(found.data[[0, -1]], [[1, 2, nan], [1, 2, 7]])
+
+
+def test_a_first_column_of_text_that_is_said_to_be_no_name(table):
+    found = table("kind,x\na,1\nb,2\n", row_names=False)
+    assert (found.row_names, found.column_names, found.text) == (None, ["x"], {"kind": ["a", "b"]})
+    assert table("kind,x\na,1\nb,2\n").corner == "kind"
+
+
+@pytest.mark.parametrize(
     ("text", "sentence"),
     [
         (
-            "n,x,city,land\n1,2,Paris,F\n1,2,Rome,I\n",
-            r"^data\.csv: column 'city' \(3rd\) holds text, e\.g\. 'Paris' in row 2; so does 'land'\. ",
+            "n,x,y,z\n1,2,3,4\n1,2,five,six\n",
+            r"^data\.csv: column 'y' \(3rd\) holds text, e\.g\. 'five' in row 3; so does 'z'\. ",
         ),
         ("a,b\n1,2\n\n3,oops\n", r"column 'b' \(2nd\) holds text, e\.g\. 'oops' in row 4"),
         ("1,2\n3,oops\n", r"column 2 holds text, e\.g\. 'oops' in row 2"),
-        ("a,b,c,d\n1,x,y,z\n", r"so does 'c' and 1 more"),
+        ("a,b,c,d\n1,2,3,4\n1,x,y,z\n", r"so does 'c' and 1 more"),
+        ("a,b,c\n1,2,x\n3,y,x\n4,5,x\n", r"column 'b' \(2nd\) holds text, e\.g\. 'y' in row 3"),
+        ("a,b\n" + "1,\n" * 200 + "1,2\n1,3\n1,oops\n", r"column 'b' \(2nd\).*'oops' in row 204"),
+        ("a,b\n" + "1,x\n" * 110 + "1,2\n" * 200, r"column 'b' \(2nd\) holds text, e\.g\. 'x' in row 2"),
+        (
+            "name,city\nx,Paris\ny,Rome\n",
+            r"^data\.csv has no column of numbers: column 'city' \(2nd\) holds text",
+        ),
+        ("a;b\n1;2,5\n3;4,5\n", r"Write decimals with a point: 2\.5"),
         ("a,b\n1,2\n3,4\nx,5\n6,7\n", r"column 'a' \(1st\).*leave its header cell empty"),
         ("a,b\n1,2\n3,1_000\n", r"holds text, e\.g\. '1_000' in row 3"),
         ("a;b\n1;2,5\n", r"Write decimals with a point: 2\.5"),
-        ("a\nb\nc\n", r"column 'a' \(1st\) holds text"),
+        ("a\nb\nc\n", r"has no column of numbers: column 'a' \(1st\) holds text, e\.g\. 'b' in row 2"),
         ("a,b,c\n1,2,3\n4,5\n", r"^data\.csv: row 3 has 2 cells where the header has 3"),
         ("a,b,c\n1,2,3\n4,5,6,7\n", r"row 3 has 4 cells where the header has 3"),
         ("1,2\n3\n", r"row 2 has 1 cell where the first row has 2"),

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 import partwise
 from partwise import NMF, MixtureClassifier
-from partwise.datasets import DeslantCrop, load_digits
+from partwise.datasets import load_digits
 
 
 @pytest.fixture(scope="module")
@@ -106,27 +106,3 @@ def test_bad_input(blobs):
     assert np.bincount(few.component_class_).tolist() == [8, 4]
     with pytest.warns(ConvergenceWarning):
         MixtureClassifier(2, optimizer="multiplicative", max_iter=2).fit(X, y)
-
-
-@pytest.mark.parametrize("center", ["mass", "box"])
-def test_upright_digits(center):
-    rng = np.random.default_rng(0)
-    images = np.zeros((3, 28, 28))
-    for y in range(5, 23):
-        images[0, y, 22 - y // 2] = 1.0
-        images[1, y, 14] = 1.0
-    out = DeslantCrop(center=center).fit_transform(images.reshape(3, -1)).reshape(3, 20, 20)
-    assert out[0].sum() == pytest.approx(images[0].sum(), rel=0.02), "no ink is lost"
-    assert (out[0].sum(axis=0) > 1.0).sum() <= 2, "a slanted stroke stands upright"
-    assert (out[1].sum(axis=0) > 0).sum() <= 2
-    columns = np.arange(20)
-    if center == "mass":
-        assert (out[0] @ columns).sum() / out[0].sum() == pytest.approx(9.5, abs=0.05), (
-            "the centre is in the middle"
-        )
-    assert out[2].sum() == 0, "an empty image stays empty"
-    plain = DeslantCrop((5, 4), size=3, deslant=False)
-    assert plain.fit_transform(rng.random((2, 20)).astype(np.float32)).dtype == np.float32
-    assert len(plain.get_feature_names_out()) == 9
-    with pytest.raises(ValueError, match="set shape"):
-        DeslantCrop().fit(np.zeros((2, 100)))

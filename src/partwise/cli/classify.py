@@ -19,7 +19,7 @@ def classify(
     labels: Annotated[
         str,
         typer.Option(
-            help="A file with one label for each row; or a column of TRAIN, or an array of an .npz TRAIN.",
+            help="A column of TRAIN, an array of an .npz, a column of obs of an .h5ad; or a file, one label a line.",
             show_default=False,
         ),
     ],
@@ -118,58 +118,50 @@ def picture_size(shape: str | None, deslant: bool) -> tuple[int, int] | None:
 def labelled(
     path: Path, labels: str | None, key: str | None, column: str | None = None
 ) -> tuple[Any, Any, list[str]]:
-    """Samples, labels (None if there are none) and row names."""
+    """Read samples and their labels.
+
+    Parameters
+    ----------
+    path : Path
+        The table of samples.
+    labels : str or None
+        A column or array of the table, or a file of labels; None if they are not given.
+    key : str or None
+        Which array of an .npz holds the samples.
+    column : str or None
+        The column that held the labels of the training table. It is no feature here either, and gives the labels
+        where ``labels`` does not.
+
+    Returns
+    -------
+    X, y, names
+        Samples, labels (None if there are none) and row names.
+    """
     import numpy as np
 
-    from partwise.io import read
+    from partwise.io import DataError, label_names, read, read_labels, take_labels
 
-    if path.suffix == ".npz" and labels is not None and not Path(labels).is_file():
-        with np.load(path, allow_pickle=False) as held:
-            if labels not in held.files:
-                raise ValueError(f"{path} has no array '{labels}'; it has {', '.join(held.files)}.")
-            y = np.asarray(held[labels]).ravel()
-            left = [name for name in held.files if name != labels and held[name].ndim >= 2]
-            wanted = key or (left[0] if len(left) == 1 else None)
-            if wanted is None:
-                raise ValueError(
-                    f"{path} has several arrays ({', '.join(left)}); name the samples with --key."
-                )
-            X = np.asarray(held[wanted], dtype=np.float32).reshape(len(held[wanted]), -1)
-        names = [f"row{i}" for i in range(len(X))]
-    else:
-        table = read(path, key=key)
-        X = table.data.toarray() if hasattr(table.data, "tocsr") else np.asarray(table.data)
-        names = names_or_numbers(table.row_names, len(X), "row")
-        columns = list(table.column_names) if table.column_names is not None else []
-        y = None
-        for name in (labels, column):
-            if name is not None and name in columns:
-                place = columns.index(name)
-                y, X = X[:, place], np.delete(X, place, axis=1)
-                columns.pop(place)
-                y = y.astype(np.int64) if np.isfinite(y).all() and (y == np.round(y)).all() else y
-                break
-        if y is None and labels is not None:
-            y = label_file(Path(labels), path)
+    table = read(path, key=key, stack=True)
+    y = None
+    if column is not None and column in label_names(table):
+        table, y = take_labels(table, column)
+    if labels is not None and not (labels == column and y is not None):
+        if Path(labels).is_file() and labels not in label_names(table):
+            y = read_labels(labels)
+        else:
+            try:
+                table, y = take_labels(table, labels)
+            except DataError as error:
+                if labels in label_names(table):
+                    raise
+                raise ValueError(f"{error} There is no file '{labels}' either.") from error
+    for note in table.notes:
+        say(f"Note: {note}")
+    X = table.data.toarray() if hasattr(table.data, "tocsr") else table.data
+    X = np.asarray(X, dtype=np.result_type(X.dtype, np.float32))
     if y is not None and len(y) != len(X):
         raise ValueError(f"{path} has {len(X)} rows, but there are {len(y)} labels in {labels}.")
-    return X, y, names
-
-
-def label_file(path: Path, table: Path) -> Any:
-    """One label for each line; a .npy array; numbers where all are."""
-    import numpy as np
-
-    if not path.is_file():
-        raise ValueError(f"--labels: '{path}' is neither a file nor a column of {table}.")
-    if path.suffix == ".npy":
-        return np.load(path, allow_pickle=False).ravel()
-    labels = [line.strip().strip(",;").strip('"') for line in path.read_text(encoding="utf-8").splitlines()]
-    labels = [label for label in labels if label]
-    try:
-        return np.array([int(label) for label in labels])
-    except ValueError:
-        return np.array(labels)
+    return X, y, names_or_numbers(table.row_names, len(X), "row")
 
 
 def check_known(y_test: Any, y: Any, test: Path) -> None:
@@ -188,7 +180,7 @@ def pipeline(components: int, mixtures: int, slanted: tuple[int, int] | None, se
     from sklearn.pipeline import Pipeline
 
     from partwise import NMF, MixtureClassifier
-    from partwise.datasets import DeslantCrop
+    from partwise.domains import DeslantCrop
 
     shown = 0 if quiet else 1
     steps: list[tuple[str, Any]] = []

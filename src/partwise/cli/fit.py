@@ -19,13 +19,14 @@ from partwise.cli.common import (
     top_features,
     what_was_found,
 )
+from partwise.io.readers import known_suffixes, listed
 
 
 def fit(
     data: Annotated[
         Path,
         typer.Argument(
-            help="Rows are samples, columns are features: .csv, .tsv, .npy, .npz, .mtx, .parquet or .h5ad.",
+            help=f"Rows are samples, columns are features: {listed(known_suffixes())}.",
             show_default=False,
         ),
     ],
@@ -84,6 +85,8 @@ def fit(
     if kind not in ("nmf", "binary"):
         raise ValueError(f"--model must be nmf or binary; got '{kind}'.")
     table = read(data, key=key)
+    for note in table.notes:
+        say(f"Note: {note}")
     folder = make_folder(output)
     shared: dict[str, Any] = {
         "missing_values": kinds[missing],

@@ -41,6 +41,8 @@ def tiles(
     if components != "auto" and not components.isdigit():
         raise ValueError(f"-k must be a number or auto; got '{components}'.")
     table = read(data, key=key)
+    for note in table.notes:
+        say(f"Note: {note}")
     folder = make_folder(output)
     model = BooleanMF(
         "auto" if components == "auto" else int(components),

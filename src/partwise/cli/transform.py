@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from partwise.cli.common import emit, names_or_numbers
+from partwise.cli.common import emit, names_or_numbers, say
 
 
 def transform(
@@ -30,6 +30,8 @@ def transform(
         raise ValueError("--json prints the summary on stdout, so W needs a file: add -o W.csv.")
     fitted = load(model)
     table = read(data, key=key)
+    for note in table.notes:
+        say(f"Note: {note}")
     known = getattr(fitted, "feature_names_in_", None)
     if known is not None and table.column_names is not None and list(known) != table.column_names:
         wrong = next(

@@ -14,8 +14,6 @@ Downloads are verified against a checksum and kept in the cache. Every function 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from partwise.datasets._audio import fetch_audio
 from partwise.datasets._bars import make_bars
 from partwise.datasets._boolean import make_boolean
@@ -29,11 +27,7 @@ from partwise.datasets._records import fetch_boolean_records
 from partwise.datasets._text import fetch_20newsgroups, fetch_bbc_news, fetch_reuters
 from partwise.datasets._zoo import load_zoo
 
-if TYPE_CHECKING:
-    from partwise.datasets._deslant import DeslantCrop
-
 __all__ = [
-    "DeslantCrop",
     "fetch_20newsgroups",
     "fetch_all_aml",
     "fetch_audio",
@@ -54,12 +48,3 @@ __all__ = [
     "make_boolean",
     "make_low_rank",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    # An estimator: it alone needs scikit-learn at import.
-    if name == "DeslantCrop":
-        from partwise.datasets._deslant import DeslantCrop
-
-        return DeslantCrop
-    raise AttributeError(f"module 'partwise.datasets' has no attribute {name!r}")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from partwise.io.errors import DataError
-from partwise.io.layout import Layout, find_layout, number
+from partwise.io.layout import Layout, find_layout, holds_text, number
 from partwise.io.table import Table
 from partwise.io.text import find_delimiter, open_text, records
-from partwise.io.words import text_column
+from partwise.io.words import free_name, only_text, set_aside, text_column
 
 _SAMPLE = 100
 
@@ -20,7 +22,7 @@ _SAMPLE = 100
 def read_delimited(
     path: Path, source: str, header: bool | None = None, row_names: bool | None = None
 ) -> Table:
-    """Return the numbers of a text table as float64, missing cells as NaN, with the names it has."""
+    """Return the numbers of a text table as float64, missing cells as NaN, with its names and text columns."""
     delimiter = find_delimiter(path, source)
     with open_text(path, source) as stream:
         sample = [cells for _, cells in islice(records(stream, delimiter, source), _SAMPLE)]
@@ -29,22 +31,31 @@ def read_delimited(
     if all(_is_blank(cells) for cells in sample):
         raise DataError(f"{source} is empty. Give a table with numbers in it.")
     layout = find_layout(sample, source, header, row_names)
-    values, names = _read_body(path, delimiter, source, layout)
-    if not values:
+    body = _read_body(path, delimiter, source, layout)
+    if not body.rows:
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
-    matrix = np.frombuffer(values, dtype=np.float64).reshape(-1, layout.width - layout.row_names)
-    return Table(matrix, names if layout.row_names else None, layout.column_names, source)
+    return _table(body, source, layout)
 
 
 def _is_blank(cells: list[str]) -> bool:
     return len(cells) == 1 and not cells[0].strip()
 
 
-def _read_body(path: Path, delimiter: str, source: str, layout: Layout) -> tuple[array[float], list[str]]:
-    """Return all numbers, row after row, and the first cells where those are names."""
-    values: array[float] = array("d")
-    names: list[str] = []
+@dataclass
+class _Body:
+    """The rows of data: all numbers row after row, row names, the cells of unsure columns, row numbers."""
+
+    values: array[float] = field(default_factory=lambda: array("d"))
+    names: list[str] = field(default_factory=list)
+    unsure: dict[int, list[str]] = field(default_factory=dict)
+    rows: array[int] = field(default_factory=lambda: array("q"))
+
+
+def _read_body(path: Path, delimiter: str, source: str, layout: Layout) -> _Body:
+    body = _Body(unsure={place: [] for place in layout.unsure})
+    values, names, rows = body.values, body.names, body.rows
     width, named, awaits_header = layout.width, layout.row_names, layout.header is not None
+    numeric = _numeric_places(layout)
     with open_text(path, source) as stream:
         for row, cells in records(stream, delimiter, source):
             if len(cells) != width or awaits_header:
@@ -54,8 +65,13 @@ def _read_body(path: Path, delimiter: str, source: str, layout: Layout) -> tuple
                     awaits_header = False
                     continue
                 raise DataError(_ragged(source, row, len(cells), layout))
+            rows.append(row)
             if named:
-                names.append(cells.pop(0).strip())
+                names.append(cells[0].strip())
+            for place, held in body.unsure.items():
+                held.append(cells[place].strip())
+            if len(numeric) < width:
+                cells = [cells[place] for place in numeric]
             filled = len(values)
             try:
                 values.extend(map(float, cells))
@@ -66,7 +82,12 @@ def _read_body(path: Path, delimiter: str, source: str, layout: Layout) -> tuple
                 # Python's float also takes 1_000, which in a table is a label.
                 if "_" in "".join(cells):
                     _careful(cells, row, source, layout)
-    return values, names
+    return body
+
+
+def _numeric_places(layout: Layout) -> list[int]:
+    unsure = set(layout.unsure)
+    return [place for place in range(int(layout.row_names), layout.width) if place not in unsure]
 
 
 def _careful(cells: list[str], row: int, source: str, layout: Layout) -> list[float]:
@@ -75,18 +96,53 @@ def _careful(cells: list[str], row: int, source: str, layout: Layout) -> list[fl
     values = [value for value in found if value is not None]
     if len(values) == len(found):
         return values
-    places = [place for place, value in enumerate(found) if value is None]
-    names = layout.column_names
-    labels = [f"column {place + layout.row_names + 1}" if names is None else names[place] for place in places]
-    raise DataError(
-        text_column(
-            source,
-            None if names is None else names[places[0]],
-            places[0] + layout.row_names,
-            cells[places[0]],
-            row,
-            labels[1:],
-        )
+    wrong = [column for column, value in enumerate(found) if value is None]
+    numeric = _numeric_places(layout)
+    places = [numeric[column] for column in wrong]
+    labels = [layout.name(place) or f"column {place + 1}" for place in places]
+    raise DataError(text_column(source, layout.name(places[0]), places[0], cells[wrong[0]], row, labels[1:]))
+
+
+def _table(body: _Body, source: str, layout: Layout) -> Table:
+    """Put the columns together, now that it is known which are text."""
+    numeric = _numeric_places(layout)
+    text: dict[int, list[str]] = {}
+    late: dict[int, list[float]] = {}
+    for place, cells in body.unsure.items():
+        found = [number(cell) for cell in cells]
+        values = [value for value in found if value is not None]
+        if len(values) == len(found):
+            late[place] = values
+        elif holds_text(cells):
+            text[place] = cells
+        else:
+            first = found.index(None)
+            raise DataError(text_column(source, layout.name(place), place, cells[first], body.rows[first]))
+    places = sorted([*numeric, *late])
+    if not places:
+        place, cells = next(iter(text.items()))
+        first = next(row for row, cell in enumerate(cells) if number(cell) is None)
+        raise DataError(only_text(source, layout.name(place), place, cells[first], body.rows[first]))
+    matrix: np.ndarray[Any, Any] = np.frombuffer(body.values, dtype=np.float64)
+    matrix = matrix.reshape(len(body.rows), len(numeric))
+    if late:
+        whole = np.empty((len(body.rows), len(places)))
+        whole[:, [places.index(place) for place in numeric]] = matrix
+        for place, values in late.items():
+            whole[:, places.index(place)] = values
+        matrix = whole
+    names = None if layout.header is None else [layout.header[place] for place in places]
+    kept: dict[str, list[str]] = {}
+    for place, cells in text.items():
+        kept[free_name(layout.name(place), place, (*kept, *(names or ())))] = cells
+    return Table(
+        matrix,
+        body.names if layout.row_names else None,
+        names,
+        source,
+        text=kept,
+        corner=(layout.name(0) or "") if layout.row_names else "",
+        notes=set_aside(source, list(kept)),
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from partwise.io.errors import DataError
+from partwise.io.words import DECIMAL_COMMA
 
 NAN = float("nan")
 _MISSING = ("", "NA", "NaN", "nan", "null", "?", "N/A", "n/a", "#N/A", "NULL", "Null", "None", "<NA>")
@@ -25,16 +26,20 @@ _CORNERS |= {f"{word}s" for word in _CORNERS}
 
 @dataclass(frozen=True)
 class Layout:
-    """How to cut the rows: cells per row, the header if any, and whether the first cell is a name."""
+    """How to cut the rows: cells per row, the header if any, and whether the first cell is a name.
+
+    ``unsure`` are the places of the columns, counted from 0, in which the first rows have mostly text, or nothing:
+    whether they are numbers is known when all rows were seen.
+    """
 
     width: int
     header: list[str] | None
     row_names: bool
+    unsure: tuple[int, ...] = ()
 
-    @property
-    def column_names(self) -> list[str] | None:
-        """The names of the data columns, without the corner above the row names."""
-        return None if self.header is None else self.header[int(self.row_names) :]
+    def name(self, place: int) -> str | None:
+        """The header cell of a column, None without a header."""
+        return None if self.header is None else self.header[place]
 
 
 def number(cell: str) -> float | None:
@@ -58,25 +63,55 @@ def find_layout(
     """Decide the layout from the first rows; ``header`` and ``row_names`` overrule what would be guessed."""
     first, rest = rows[0], rows[1:]
     if _lacks_corner(first, rest) and header is not False and row_names is not False:
-        return Layout(len(rest[0]), [""] + [cell.strip() for cell in first], True)
+        width = len(rest[0])
+        return Layout(width, [""] + [cell.strip() for cell in first], True, _unsure(rest, width, True))
     has_header = _has_header(first, rest) if header is None else header
     names = [cell.strip() for cell in first] if has_header else None
     if has_header and not rest:
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
+    body = rest if has_header else rows
     if row_names is None:
-        body = rest if has_header else rows
         unnamed = names is not None and names[0] in ("", "Unnamed: 0")
-        row_names = len(first) > 1 and (unnamed or _mostly_text(body))
+        row_names = len(first) > 1 and (unnamed or _mostly_text(_column(body, 0)))
     if row_names and len(first) == 1:
         raise DataError(f"{source} has one column, which is taken for row names; there are no numbers left.")
-    return Layout(len(first), names, row_names)
+    return Layout(len(first), names, row_names, _unsure(body, len(first), row_names))
+
+
+def holds_text(cells: Iterable[str]) -> bool:
+    """Whether a column is one of text: most of its cells that are not missing are no numbers.
+
+    One stray word in a column of numbers is a typing error, not text; so is a decimal comma, however often.
+    """
+    return _mostly_text(["0" if DECIMAL_COMMA.fullmatch(cell.strip()) else cell for cell in cells])
+
+
+def _unsure(rows: Sequence[list[str]], width: int, row_names: bool) -> tuple[int, ...]:
+    found = []
+    for place in range(int(row_names), width):
+        cells = _column(rows, place)
+        if holds_text(cells) or all(cell.strip() in _MISSING for cell in cells):
+            found.append(place)
+    return tuple(found)
+
+
+def _column(rows: Sequence[list[str]], place: int) -> list[str]:
+    return [row[place] for row in rows if len(row) > place]
 
 
 def _has_header(first: list[str], rest: Sequence[list[str]]) -> bool:
     text = [number(cell) is None for cell in first]
-    if any(text[1:]):
+    wordy = [place for place in range(1, len(first)) if text[place] and holds_text(_column(rest, place))]
+    if any(text[place] for place in range(1, len(first)) if place not in wordy):
         return True
-    named = len(first) > 1 and _mostly_text(rest)
+    if wordy:
+        # A word above words may be a name or one more of them: the other columns must tell.
+        kept = [place for place in range(len(first)) if place not in wordy]
+        first, text = [first[place] for place in kept], [text[place] for place in kept]
+        rest = [[row[place] for place in kept if place < len(row)] for row in rest]
+        if len(first) == 1 and not first[0].strip():
+            return True
+    named = len(first) > 1 and _mostly_text(_column(rest, 0))
     if text[0]:
         # "a,1,2" above rows that also begin with text is a named row, unless it is plainly a header:
         # a usual corner word, or columns numbered as no other row is.
@@ -95,12 +130,12 @@ def _lacks_corner(first: list[str], rest: Sequence[list[str]]) -> bool:
         return False
     begins = [row[0].strip() for row in rest]
     numbered = begins == [str(place) for place in range(1, len(begins) + 1)]
-    return all(number(cell) is None for cell in first) and (numbered or _mostly_text(rest))
+    return all(number(cell) is None for cell in first) and (numbered or _mostly_text(begins))
 
 
-def _mostly_text(rows: Sequence[list[str]]) -> bool:
-    """Whether most first cells are text: one stray word in a column of numbers is an error, not names."""
-    values = [number(row[0]) for row in rows if row]
+def _mostly_text(cells: Iterable[str]) -> bool:
+    """Whether most cells that are not missing are text: one stray word is an error, not names."""
+    values = [number(cell) for cell in cells]
     return 2 * sum(value is None for value in values) > sum(
         value is None or value == value for value in values
     )

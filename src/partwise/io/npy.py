@@ -76,5 +76,8 @@ def read_npy(stream: IO[bytes], size: int) -> np.ndarray[Any, Any]:
             raise NpyTrouble(f"is cut short after {filled:,} of {needed:,} bytes")
         data[filled : filled + len(block)] = np.frombuffer(block, dtype=np.uint8)
         filled += len(block)
+    # numpy keeps whatever number stands for a character; Python fails with a SystemError when it is none.
+    if dtype.kind == "U" and (data.view(np.dtype(np.uint32).newbyteorder(dtype.byteorder)) > 0x10FFFF).any():
+        raise NpyTrouble("is damaged: it holds text with characters that do not exist")
     flat = data.view(dtype)
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)

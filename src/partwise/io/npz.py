@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +12,32 @@ import numpy as np
 
 from partwise.io.errors import DataError
 from partwise.io.npy import ZIP_TROUBLE, NpyTrouble, read_header, read_npy
-from partwise.io.table import Table, numeric_matrix
+from partwise.io.table import Table, numeric_matrix, unstacked
 
 _PREFERRED = ("X", "data")
 
 
-def read_npy_file(path: Path, source: str) -> Table:
-    """Return the 2-d array of a .npy file."""
+def read_npy_file(path: Path, source: str, stack: bool = False) -> Table:
+    """Return the array of a .npy file: of 2 dimensions, or with ``stack`` of more."""
+    array = load_npy(path, source)
+    array, meta = unstacked(array) if stack else (array, {})
+    return Table(numeric_matrix(array, source), None, None, source, meta=meta)
+
+
+def load_npy(path: Path, source: str) -> np.ndarray[Any, Any]:
+    """Return the array of a .npy file, whatever its shape and type; raise DataError for a damaged file."""
     with path.open("rb") as stream:
         try:
-            array = read_npy(stream, path.stat().st_size)
+            return read_npy(stream, path.stat().st_size)
         except NpyTrouble as trouble:
             raise DataError(f"{source} {trouble}. {_remedy(str(trouble))}") from trouble
-    return Table(numeric_matrix(array, source), None, None, source)
 
 
-def read_npz_file(path: Path, source: str, key: str | None) -> Table:
-    """Return the matrix of a .npz file: the array ``key``, the only array, X, data, or a sparse matrix."""
+def read_npz_file(path: Path, source: str, key: str | None, stack: bool = False) -> Table:
+    """Return the matrix of a .npz file: the array ``key``, the only array, X, data, or a sparse matrix.
+
+    Other arrays that have one value for each row come along as ``text`` or ``extra``.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             entries = {
@@ -35,7 +45,10 @@ def read_npz_file(path: Path, source: str, key: str | None) -> Table:
             }
             if not entries:
                 raise DataError(f"{source} holds no arrays. Save one with np.savez(path, X=a).")
-            return _matrix(_Arrays(archive, entries, source), source, key)
+            arrays = _Arrays(archive, entries, source)
+            if key is None and _is_sparse(arrays.keys):
+                return _sparse(arrays, source)
+            return _dense(arrays, source, key, stack)
     except (DataError, MemoryError):
         raise
     except ZIP_TROUBLE as error:
@@ -62,25 +75,45 @@ class _Arrays:
                     f"{self._source}: array '{key}' {trouble}. {_remedy(str(trouble))}"
                 ) from trouble
 
-    def is_matrix(self, key: str) -> bool:
-        """Whether the array is a 2-d array of numbers, from its header alone."""
+    def header(self, key: str) -> tuple[tuple[int, ...], str]:
+        """Return the shape of the array and the kind of its dtype, () and "" where it is none."""
         with self._archive.open(self._entries[key]) as stream:
             try:
                 shape, _, dtype = read_header(stream)
             except NpyTrouble:
-                return False
-        return len(shape) == 2 and dtype.kind in "biuf"
+                return (), ""
+        return shape, dtype.kind
 
 
-def _matrix(arrays: _Arrays, source: str, key: str | None) -> Table:
-    if key is None and _is_sparse(arrays.keys):
-        return _sparse(arrays, source)
-    chosen = _choose(arrays, source, key)
+def _dense(arrays: _Arrays, source: str, key: str | None, stack: bool) -> Table:
+    chosen = _choose(arrays, source, key, stack)
     where = source if len(arrays.keys) == 1 else f"{source}: array '{chosen}'"
-    return Table(numeric_matrix(arrays.read(chosen), where), None, None, source)
+    array = arrays.read(chosen)
+    array, meta = unstacked(array) if stack else (array, {})
+    matrix = numeric_matrix(array, where)
+    text, extra = _beside(arrays, (chosen,), len(matrix))
+    return Table(matrix, None, None, source, text=text, extra=extra, meta=meta)
 
 
-def _choose(arrays: _Arrays, source: str, key: str | None) -> str:
+def _beside(
+    arrays: _Arrays, used: Collection[str], rows: int
+) -> tuple[dict[str, list[str]], dict[str, np.ndarray[Any, Any]]]:
+    """Return the other arrays that have one string, or one number, for each row."""
+    text: dict[str, list[str]] = {}
+    extra: dict[str, np.ndarray[Any, Any]] = {}
+    for key in arrays.keys:
+        shape, kind = ((), "") if key in used else arrays.header(key)
+        # A single column or row of the right length will do: so other programs save vectors.
+        if not max(shape, default=0) == math.prod(shape) == rows:
+            continue
+        if kind in ("U", "S"):
+            text[key] = _words(arrays.read(key))
+        elif kind in "biuf":
+            extra[key] = arrays.read(key).reshape(-1)
+    return text, extra
+
+
+def _choose(arrays: _Arrays, source: str, key: str | None, stack: bool) -> str:
     keys = arrays.keys
     listed = ", ".join(f"'{name}'" for name in keys)
     if key is not None:
@@ -92,9 +125,17 @@ def _choose(arrays: _Arrays, source: str, key: str | None) -> str:
     for name in _PREFERRED:
         if name in keys:
             return name
-    matrices = [name for name in keys if arrays.is_matrix(name)]
-    if len(matrices) == 1:
-        return matrices[0]
+    headers = {name: arrays.header(name) for name in keys}
+    matrices = [
+        name
+        for name, (shape, kind) in headers.items()
+        if (len(shape) == 2 or (stack and len(shape) > 2)) and kind in "biuf"
+    ]
+    # An array of one column beside the only one of several is a vector that tells something of each row.
+    wide = [name for name in matrices if headers[name][0][1] > 1]
+    for found in (matrices, wide):
+        if len(found) == 1:
+            return found[0]
     raise DataError(
         f"{source} holds {len(keys)} arrays, {listed}: say which one with key='{(matrices or keys)[0]}' "
         "or save one of them alone."
@@ -138,7 +179,8 @@ def _sparse(arrays: _Arrays, source: str) -> Table:
         )
     matrix = _build(build, arrays, parts, source)
     columns = _vocabulary(arrays, int(matrix.shape[1]), source) if "vocab" in arrays.keys else None
-    return Table(matrix, None, columns, source)
+    text, extra = _beside(arrays, ("format", "shape", "data", "vocab", *parts), int(matrix.shape[0]))
+    return Table(matrix, None, columns, source, text=text, extra=extra)
 
 
 def _build(build: Callable[..., Any], arrays: _Arrays, parts: tuple[str, ...], source: str) -> Any:
@@ -170,9 +212,12 @@ def _vocabulary(arrays: _Arrays, columns: int, source: str) -> list[str]:
     words = arrays.read("vocab").reshape(-1)
     if len(words) != columns:
         raise DataError(f"{source}: 'vocab' names {len(words)} columns, but the matrix has {columns}.")
-    if words.dtype.kind == "S":
-        return [word.decode("utf-8", "replace") for word in words.tolist()]
-    return [str(word) for word in words.tolist()]
+    return _words(words)
+
+
+def _words(array: np.ndarray[Any, Any]) -> list[str]:
+    values = array.reshape(-1).tolist()
+    return [value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values]
 
 
 def _remedy(trouble: str) -> str:

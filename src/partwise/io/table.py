@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,38 @@ from partwise.io.errors import DataError
 class Table:
     """A matrix read from a file, with the names the file gave its rows and columns.
 
-    ``data`` is a 2-d array of bools, ints, float32 or float64, as the file had them, or a
-    ``scipy.sparse.csr_matrix``. ``row_names`` and ``column_names`` are None when the file has none.
-    ``source`` is the path as it was given.
+    Attributes
+    ----------
+    data : ndarray or scipy.sparse.csr_matrix
+        Two-dimensional, of bools, ints, float32 or float64, as the file had them.
+    row_names, column_names : list of str or None
+        None when the file has none.
+    source : str
+        The path as it was given.
+    text : dict of str to list of str
+        What the file says of each row in words: columns of text, which are not part of ``data``; the string arrays
+        beside the matrix of a .npz, one string for each row; the text columns of ``obs`` in an .h5ad. Each cell is
+        as the file has it, in text tables without the blanks around it, and "" where it is empty.
+    extra : dict of str to ndarray
+        What the file says of each row in numbers, but keeps beside the matrix: the other arrays of a .npz that have
+        one number for each row, and the numeric columns of ``obs`` in an .h5ad.
+    corner : str
+        The name of the column that gave ``row_names``, "" if it has none.
+    meta : dict of str to plain values
+        What else the reader knows of the data, such as the "shape" of the items of a stack.
+    notes : tuple of str
+        Sentences for whoever gave the file: what was left out of ``data``, though it stood among its columns.
     """
 
     data: Any
     row_names: list[str] | None
     column_names: list[str] | None
     source: str
+    text: dict[str, list[str]] = field(default_factory=dict)
+    extra: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    corner: str = ""
+    meta: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -53,6 +77,17 @@ def numeric_matrix(array: Any, where: str) -> Any:
 
         return csr_matrix(array, dtype=wanted)
     return array if dtype == wanted else array.astype(wanted)
+
+
+def unstacked(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
+    """Return an array of more than two dimensions as one row for each item, and {"shape": shape of an item}.
+
+    Any other array comes back as it is, with an empty dict.
+    """
+    if array.ndim <= 2:
+        return array, {}
+    columns = math.prod(array.shape[1:])
+    return array.reshape(array.shape[0], columns), {"shape": [int(n) for n in array.shape[1:]]}
 
 
 def _require_numbers(array: Any, dtype: np.dtype[Any], where: str) -> None:

@@ -67,9 +67,9 @@ def find_delimiter(path: Path, source: str) -> str:
         try:
             head = stream.read(_HEAD)
         except UnicodeDecodeError as error:
-            raise _not_utf8(source, error) from error
+            raise not_utf8(source, error) from error
         except (OSError, EOFError, zlib.error) as error:
-            raise _broken_gzip(source, error) from error
+            raise broken_gzip(source, error) from error
     if name.endswith(".csv"):
         # Where decimals have commas, spreadsheets export "CSV" with semicolons. Marks in quotes do not count.
         first = next(iter(_lines(_QUOTED.sub("q", head))), "")
@@ -113,9 +113,9 @@ def records(stream: IO[str], delimiter: str, source: str) -> Iterator[tuple[int,
             'closed; a quote inside a quoted cell is written twice, "".'
         ) from error
     except UnicodeDecodeError as error:
-        raise _not_utf8(source, error, number + 1) from error
+        raise not_utf8(source, error, number + 1) from error
     except (OSError, EOFError, zlib.error) as error:
-        raise _broken_gzip(source, error) from error
+        raise broken_gzip(source, error) from error
 
 
 def _cells(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -131,7 +131,8 @@ def _blanks(line: str) -> list[str]:
     return next(csv.reader([cleaned], delimiter=" ", skipinitialspace=True, strict=True), [])
 
 
-def _not_utf8(source: str, error: UnicodeDecodeError, row: int | None = None) -> DataError:
+def not_utf8(source: str, error: UnicodeDecodeError, row: int | None = None) -> DataError:
+    """The error of a file whose bytes are not UTF-8."""
     byte = error.object[error.start] if error.start < len(error.object) else 0
     place = "" if row is None else f" near row {row}"
     return DataError(
@@ -140,5 +141,6 @@ def _not_utf8(source: str, error: UnicodeDecodeError, row: int | None = None) ->
     )
 
 
-def _broken_gzip(source: str, error: Exception) -> DataError:
+def broken_gzip(source: str, error: Exception) -> DataError:
+    """The error of a compressed file that ends too soon."""
     return DataError(f"{source} is damaged or cut short: {error}. Copy or compress it again.")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
-_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
 def ordinal(number: int) -> str:
@@ -24,7 +24,7 @@ def text_column(
     source: str, name: str | None, place: int, example: str, row: int, others: Sequence[str] = ()
 ) -> str:
     """The sentence for a column (``place`` counts from 0) that holds text where numbers belong."""
-    label = f"column {place + 1}" if not name else f"column '{shorten(name)}' ({ordinal(place + 1)})"
+    label = _label(name, place)
     also = ""
     if others:
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
@@ -36,6 +36,35 @@ def text_column(
     )
     if place == 0:
         sentence += " If it holds row names, leave its header cell empty."
-    if _DECIMAL_COMMA.fullmatch(example.strip()):
+    if DECIMAL_COMMA.fullmatch(example.strip()):
         sentence += f" Write decimals with a point: {example.strip().replace(',', '.')}."
     return sentence
+
+
+def only_text(source: str, name: str | None, place: int, example: str, row: int) -> str:
+    """The sentence for a table without a column of numbers; the arguments tell of its first column of text."""
+    return (
+        f"{source} has no column of numbers: {_label(name, place)} holds text, e.g. '{shorten(example)}' in row "
+        f"{row}. Give a table with numbers in it."
+    )
+
+
+def set_aside(source: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The note on columns of text that were left out of the matrix: one sentence, or none for no columns."""
+    if not names:
+        return ()
+    if len(names) == 1:
+        return (f"{source}: column '{shorten(names[0])}' holds text and was set aside.",)
+    shown = [f"'{shorten(name)}'" for name in names[:5]]
+    if len(names) > 5:
+        shown.append(f"{len(names) - 5} more")
+    return (f"{source}: columns {', '.join(shown[:-1])} and {shown[-1]} hold text and were set aside.",)
+
+
+def free_name(name: str | None, place: int, taken: Container[str]) -> str:
+    """The name of a column (``place`` counts from 0), or "column 3" where it has none or another has it too."""
+    return name if name and name not in taken else f"column {place + 1}"
+
+
+def _label(name: str | None, place: int) -> str:
+    return f"column {place + 1}" if not name else f"column '{shorten(name)}' ({ordinal(place + 1)})"

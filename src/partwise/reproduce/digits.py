@@ -19,7 +19,8 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
-from partwise.datasets import DeslantCrop, fetch_mnist, load_digits
+from partwise.datasets import fetch_mnist, load_digits
+from partwise.domains import DeslantCrop
 from partwise.io import write_json
 from partwise.models import NMF, MixtureClassifier
 from partwise.plot import draw_curve, draw_parts, figure, save_figure

@@ -1,24 +1,22 @@
-"""Reading .parquet and .h5ad, the two formats that need the optional packages of partwise[tables]."""
+"""Reading .parquet with pyarrow, which is an optional package (the extra "tables")."""
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from partwise.io.errors import DataError
+from partwise.io.layout import holds_text, number
 from partwise.io.table import Table, numeric_matrix
-from partwise.io.words import shorten, text_column
+from partwise.io.words import free_name, only_text, set_aside, shorten, text_column
 
 
 def read_parquet(path: Path, source: str) -> Table:
     """Return the numbers of a .parquet file; a stored index or a first text column names the rows."""
-    try:
-        from pyarrow import parquet
-    except ImportError as error:
-        raise _missing(".parquet", "pyarrow") from error
+    from pyarrow import parquet
+
     try:
         # ParquetFile, not read_table: the latter would add columns for folders named like "year=2020".
         with parquet.ParquetFile(path) as file:
@@ -44,16 +42,46 @@ def _from_arrow(table: Any, source: str) -> Table:
             f"{source} is empty: {table.num_rows} rows and {len(data)} columns of data. "
             "Give a table with numbers in it."
         )
-    columns = [_numbers(table.column(place), names[place], place, source) for place in data]
+    text, noted = _take_text(table, names, data, source)
+    columns = [_numbers(table.column(place), names[place], source) for place in data]
     matrix = np.empty((table.num_rows, len(columns)), dtype=np.result_type(*columns))
     for place, column in enumerate(columns):
         matrix[:, place] = column
+    corner = names[index[0]] if len(index) == 1 else ""
     return Table(
         numeric_matrix(matrix, source),
-        _row_names([table.column(place) for place in index]) if index else None,
+        [" / ".join(row) for row in zip(*(_strings(table.column(place)) for place in index))]
+        if index
+        else None,
         [str(names[place]) for place in data],
         source,
+        text=text,
+        # pandas makes up such a name for an index that has none.
+        corner="" if corner.startswith("__index_level_") else corner,
+        notes=noted,
     )
+
+
+def _take_text(
+    table: Any, names: list[str], data: list[int], source: str
+) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    """Take the columns of text out of ``data``, the list of places; return them, and the note on them.
+
+    A column of strings that are mostly numbers, but not all, is one of numbers with a typing error.
+    """
+    text: dict[str, list[str]] = {}
+    places = [place for place in data if _is_text(table.column(place).type)]
+    for place in places:
+        cells = _strings(table.column(place))
+        words = [row for row, cell in enumerate(cells) if number(cell) is None]
+        if words and not holds_text(cells):
+            raise DataError(text_column(source, names[place], place, cells[words[0]], words[0] + 1))
+        if len(places) == len(data):
+            row = words[0] if words else 0
+            raise DataError(only_text(source, names[place], place, cells[row], row + 1))
+        text[free_name(names[place], place, text)] = cells
+    data[:] = [place for place in data if place not in places]
+    return text, set_aside(source, list(text))
 
 
 def _is_text(kind: Any) -> bool:
@@ -64,7 +92,7 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _numbers(column: Any, name: str, place: int, source: str) -> np.ndarray[Any, Any]:
+def _numbers(column: Any, name: str, source: str) -> np.ndarray[Any, Any]:
     """One arrow column as numbers, nulls as NaN; raises DataError when it holds something else."""
     import pyarrow as pa
 
@@ -73,10 +101,6 @@ def _numbers(column: Any, name: str, place: int, source: str) -> np.ndarray[Any,
         column = column.cast(pa.uint8())
     elif pa.types.is_decimal(kind) or pa.types.is_null(kind):
         column = column.cast(pa.float64())
-    elif _is_text(kind):
-        rows = ((row, value) for row, value in enumerate(column.to_pylist(), start=1) if value is not None)
-        row, value = next(rows, (1, ""))
-        raise DataError(text_column(source, name, place, value, row))
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise DataError(
             f"{source}: column '{name}' holds values of type {kind}, which are not numbers. "
@@ -86,45 +110,5 @@ def _numbers(column: Any, name: str, place: int, source: str) -> np.ndarray[Any,
     return array
 
 
-def _row_names(columns: list[Any]) -> list[str]:
-    parts = [["" if value is None else str(value) for value in column.to_pylist()] for column in columns]
-    return [" / ".join(row) for row in zip(*parts)]
-
-
-def read_h5ad(path: Path, source: str, key: str | None) -> Table:
-    """Return X, or the layer ``key``, of an .h5ad file, with obs_names and var_names as names."""
-    try:
-        import anndata
-    except ImportError as error:
-        raise _missing(".h5ad", "anndata") from error
-    try:
-        with warnings.catch_warnings():
-            # anndata warns of its own older file layouts, which the reader of a matrix need not know of.
-            warnings.simplefilter("ignore")
-            annotated = anndata.read_h5ad(path)
-    except Exception as error:  # h5py and anndata raise many kinds on damaged files
-        raise DataError(
-            f"{source} is not a readable .h5ad file: {shorten(str(error), 120)}. "
-            "It may have been cut short, or not be what its name says; write it again."
-        ) from error
-    layers = ", ".join(f"'{name}'" for name in annotated.layers) or "none"
-    if key is None or key == "X":
-        matrix = annotated.X
-        if matrix is None:
-            raise DataError(f"{source} has no X. Give one of its layers as key; it has: {layers}.")
-    elif key in annotated.layers:
-        matrix = annotated.layers[key]
-    else:
-        raise DataError(f"{source} has no layer '{key}'. Its layers are: {layers}.")
-    if not hasattr(matrix, "dtype"):
-        matrix = np.asarray(matrix)
-    return Table(
-        numeric_matrix(matrix, source),
-        [str(name) for name in annotated.obs_names],
-        [str(name) for name in annotated.var_names],
-        source,
-    )
-
-
-def _missing(suffix: str, package: str) -> DataError:
-    return DataError(f'Reading {suffix} needs {package}: pip install "partwise[tables]"')
+def _strings(column: Any) -> list[str]:
+    return ["" if value is None else str(value) for value in column.to_pylist()]

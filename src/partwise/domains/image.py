@@ -1,4 +1,4 @@
-"""Handwritten digits set upright and cut to size, as Lee, Seung & Saul prepared them."""
+"""Pictures as flat rows: handwritten digits set upright and cut to size, as Lee, Seung & Saul prepared them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partwise.io.registry import register_model
 
-#: Images that are looked at together.
+# Images that are transformed together, to bound the memory that is needed.
 BLOCK = 2000
 
 
@@ -36,7 +36,7 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from partwise.datasets import DeslantCrop
+    >>> from partwise.domains import DeslantCrop
     >>> slanted = np.zeros((1, 28, 28))
     >>> for y in range(6, 22):
     ...     slanted[0, y, 20 - y // 2] = 1.0
@@ -54,12 +54,34 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
         self.center = center
 
     def fit(self, X: Any, y: Any = None) -> DeslantCrop:
-        """Only looks at the number of columns."""
+        """Check that rows are images of the given shape; nothing is learned from them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, height × width)
+            Nonnegative images as flat rows.
+        y : ignored
+
+        Returns
+        -------
+        self : DeslantCrop
+        """
         self._images(X, reset=True)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Flat windows (n × size²), of the kind of float that X has."""
+        """Return the windows of the images.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, height × width)
+            Nonnegative images as flat rows.
+
+        Returns
+        -------
+        windows : ndarray of shape (n_samples, size²)
+            Flat rows, float32 if X is, else float64.
+        """
         check_is_fitted(self, "n_features_in_")
         images = self._images(X, reset=False)
         out = np.empty((len(images), self.size * self.size), images.dtype)
@@ -69,7 +91,17 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
         return out
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """One name for each pixel of the window."""
+        """Return one name for each pixel of the window.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        names : ndarray of str objects
+            "pixel_0_0", "pixel_0_1", …: row and column.
+        """
         return np.array([f"pixel_{r}_{c}" for r in range(self.size) for c in range(self.size)], dtype=object)
 
     def _images(self, X: Any, *, reset: bool) -> np.ndarray:

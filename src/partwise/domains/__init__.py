@@ -1,0 +1,26 @@
+"""Raw data of one kind and the matrix that is factorized: image.py, upright and cropped pictures.
+
+Names are imported when first used, since estimators need scikit-learn.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from partwise.domains.image import DeslantCrop
+
+_HOME = {"DeslantCrop": "partwise.domains.image"}
+
+__all__ = ["DeslantCrop"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'partwise.domains' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,176 @@
+"""Labels of the rows: a column of a table, or a file with one label for each row."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partwise.io.errors import DataError
+from partwise.io.npz import load_npy
+from partwise.io.table import Table
+from partwise.io.text import broken_gzip, not_utf8, open_text
+from partwise.io.words import set_aside, shorten
+
+_WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
+_EXACT = 2.0**53  # whole numbers up to here are told apart by float64
+
+
+def label_names(table: Table) -> list[str]:
+    """Return the names that :func:`take_labels` finds in a table."""
+    corner = [table.corner] if table.corner and table.row_names is not None else []
+    return list(dict.fromkeys([*table.text, *table.extra, *(table.column_names or []), *corner]))
+
+
+def take_labels(table: Table, name: str) -> tuple[Table, np.ndarray[Any, Any]]:
+    """Take the column of labels out of a table.
+
+    Parameters
+    ----------
+    table : Table
+        As ``read`` returns it.
+    name : str
+        A column of text or of numbers in a text table or .parquet file, also the one that named the rows; an array
+        of a .npz; a column of ``obs`` in an .h5ad.
+
+    Returns
+    -------
+    table : Table
+        The table without that column.
+    labels : ndarray of shape (n_rows,)
+        Integers where all labels are whole numbers, else strings.
+
+    Raises
+    ------
+    DataError
+        If there is no such column, if a row has no label, or if no other column is left.
+    """
+    if name in table.text:
+        text = {key: cells for key, cells in table.text.items() if key != name}
+        # The note on text that was set aside no longer speaks of this column.
+        before = set_aside(table.source, list(table.text))
+        notes = tuple(note for note in table.notes if note not in before)
+        if before and before[0] in table.notes:
+            notes = (*set_aside(table.source, list(text)), *notes)
+        return dataclasses.replace(table, text=text, notes=notes), _labels(table.text[name], table, name)
+    if name in table.extra:
+        extra = {key: values for key, values in table.extra.items() if key != name}
+        return dataclasses.replace(table, extra=extra), _labels(table.extra[name], table, name)
+    columns = table.column_names or []
+    if name in columns:
+        return _take_column(table, columns.index(name), name)
+    if name == table.corner and name and table.row_names is not None:
+        return dataclasses.replace(table, row_names=None, corner=""), _labels(table.row_names, table, name)
+    raise DataError(_unknown(table, name))
+
+
+def read_labels(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
+    """Return the labels in a file: a .npy array, or text with one label a line.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A .npy file holds numbers or strings, one for each row. Any other is UTF-8 text, gz-compressed if its name
+        ends in .gz; quotes around a label, and commas or semicolons behind it, are dropped.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_labels,)
+        Integers where all labels are whole numbers, else strings.
+
+    Raises
+    ------
+    DataError
+        With a sentence to act on, for a file that holds no such labels.
+    """
+    source = os.fspath(path)
+    file = Path(source)
+    try:
+        if file.name.lower().endswith(".npy"):
+            return _plain(_vector(load_npy(file, source), source))
+        with open_text(file, source) as stream:
+            lines = stream.read().splitlines()
+    except UnicodeDecodeError as error:
+        raise not_utf8(source, error) from error
+    except (EOFError, zlib.error) as error:
+        raise broken_gzip(source, error) from error
+    except OSError as error:
+        raise DataError(f"{source} cannot be read: {error.strerror or error}.") from error
+    labels = [line.strip().strip(",;").strip().strip('"') for line in lines]
+    while labels and not labels[-1]:
+        labels.pop()
+    if not labels:
+        raise DataError(f"{source} is empty. Give one label a line.")
+    if "" in labels:
+        raise DataError(f"{source}: line {labels.index('') + 1} is empty. Give one label a line.")
+    return _plain(np.array(labels))
+
+
+def _take_column(table: Table, place: int, name: str) -> tuple[Table, np.ndarray[Any, Any]]:
+    names = list(table.column_names or [])
+    if len(names) == 1:
+        raise DataError(f"{table.source} has no other column of numbers than '{shorten(name)}'.")
+    values = table.data[:, [place]]
+    values = values.toarray() if hasattr(values, "toarray") else values
+    keep = [column for column in range(len(names)) if column != place]
+    names.pop(place)
+    without = dataclasses.replace(table, data=table.data[:, keep], column_names=names)
+    return without, _labels(values.reshape(-1), table, name)
+
+
+def _labels(values: Any, table: Table, name: str) -> np.ndarray[Any, Any]:
+    """The values as labels; raises DataError where one is missing."""
+    array = np.asarray(values)
+    missing = np.isnan(array) if array.dtype.kind == "f" else array == "" if array.dtype.kind == "U" else None
+    if missing is not None and missing.any():
+        count, first = int(missing.sum()), int(np.argmax(missing))
+        rows = "1 row has" if count == 1 else f"{count} rows have"
+        place = f"row {first + 1}" if table.row_names is None else f"'{shorten(table.row_names[first])}'"
+        raise DataError(
+            f"{table.source}: {rows} no label in '{shorten(name)}'; the first is {place} of the data. "
+            "Fill them in, or remove these rows, or the column."
+        )
+    return _plain(array)
+
+
+def _vector(array: np.ndarray[Any, Any], source: str) -> np.ndarray[Any, Any]:
+    if max(array.shape, default=0) != array.size or not array.size:
+        raise DataError(f"{source} has shape {array.shape}, but labels are one value for each row.")
+    if array.dtype.kind not in "biufUS":
+        raise DataError(f"{source} holds values of type {array.dtype}. Save labels as numbers or strings.")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise DataError(f"{source}: label {int(np.argmax(np.isnan(array))) + 1} is NaN. Fill it in.")
+    return array.reshape(-1)
+
+
+def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Integers where all labels are whole numbers, else strings."""
+    kind = array.dtype.kind
+    if kind == "S":
+        array, kind = np.array([value.decode("utf-8", "replace") for value in array.tolist()]), "U"
+    if kind == "U":
+        whole = all(_WHOLE.fullmatch(label) for label in array.tolist())
+        return np.array([int(label) for label in array.tolist()]) if whole else array
+    if kind == "f":
+        whole = bool((np.isfinite(array) & (np.abs(array) <= _EXACT) & (array == np.round(array))).all())
+        return array.astype(np.int64) if whole else np.array([str(value) for value in array.tolist()])
+    return array.astype(np.int64)
+
+
+def _unknown(table: Table, name: str) -> str:
+    names = label_names(table)
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        hint = f"Did you mean '{shorten(near[0])}'?"
+    else:
+        shown = ", ".join(f"'{shorten(known)}'" for known in names[:8]) + ", …" * (len(names) > 8)
+        hint = f"It has {shown or 'none'}."
+    if table.source.lower().endswith(".npz"):
+        return f"{table.source} has no array '{shorten(name)}' with one number or string for each row. {hint}"
+    return f"{table.source} has no column '{shorten(name)}'. {hint}"

@@ -1,0 +1,153 @@
+"""Labels: found by name in any table, or read from a file of their own."""
+
+import gzip
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from partwise.io import DataError, Table, label_names, read, read_labels, take_labels
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_column_of_text_or_numbers(folder):
+    (folder / "a.csv").write_text("x,species,y,class\n1,cat,2,0\n3,dog,4,1\n")
+    table = read("a.csv")
+    rest, labels = take_labels(table, "species")
+    assert labels.tolist() == ["cat", "dog"]
+    assert (rest.text, rest.notes) == ({}, ())
+    assert rest.column_names == ["x", "y", "class"]
+    rest, labels = take_labels(table, "class")
+    assert labels.dtype.kind == "i"
+    assert labels.tolist() == [0, 1]
+    assert rest.column_names == ["x", "y"]
+    np.testing.assert_array_equal(rest.data, [[1, 2], [3, 4]])
+    assert rest.notes == ("a.csv: column 'species' holds text and was set aside.",)
+    assert table.shape == (2, 3), "the table that was given is as it was"
+
+
+def test_the_note_keeps_the_columns_that_are_left(folder):
+    (folder / "a.csv").write_text("x,kind,site\n1,a,b\n")
+    rest, _ = take_labels(read("a.csv"), "kind")
+    assert rest.notes == ("a.csv: column 'site' holds text and was set aside.",)
+
+
+def test_the_column_that_named_the_rows(folder):
+    (folder / "a.csv").write_text("species,x\ncat,1\ndog,2\n")
+    rest, labels = take_labels(read("a.csv"), "species")
+    assert labels.tolist() == ["cat", "dog"]
+    assert rest.row_names is None
+
+
+def test_numbers_that_are_not_whole_are_names():
+    table = Table(np.array([[0.5, 1.0], [2.0, 1.0]]), None, ["dose", "x"], "a.csv")
+    assert take_labels(table, "dose")[1].tolist() == ["0.5", "2.0"]
+    sparse = Table(sp.csr_matrix([[0, 1, 5], [2, 1, 6]]), None, ["a", "b", "c"], "a.npz")
+    rest, labels = take_labels(sparse, "b")
+    assert labels.tolist() == [1, 1]
+    assert rest.data.toarray().tolist() == [[0, 5], [2, 6]]
+
+
+def test_an_array_of_an_npz(folder):
+    np.savez("a.npz", X=np.eye(2), y=np.array([3.0, 7.0]), kind=np.array(["b", "a"]))
+    table = read("a.npz")
+    assert label_names(table) == ["kind", "y"]
+    rest, labels = take_labels(table, "y")
+    assert labels.tolist() == [3, 7]
+    assert labels.dtype.kind == "i"
+    assert label_names(rest) == ["kind"]
+    assert take_labels(table, "kind")[1].tolist() == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "sentence"),
+    [
+        ("x,species\n1,a\n", "specie", r"^a\.csv has no column 'specie'\. Did you mean 'species'\?"),
+        ("x,y\n1,2\n", "zebra", r"^a\.csv has no column 'zebra'\. It has 'x', 'y'\."),
+        ("x,y,s\n1,2,a\n1,2,\n1,2,\n", "s", r"2 rows have no label in 's'; the first is row 2"),
+        ("id,x,y\nfirst,1,2\nsecond,1,\n", "y", r"1 row has no label in 'y'; the first is 'second'"),
+        ("y,s\n1,a\n", "y", r"no other column of numbers than 'y'"),
+    ],
+)
+def test_labels_that_are_not_there(folder, text, name, sentence):
+    (folder / "a.csv").write_text(text)
+    with pytest.raises(DataError, match=sentence):
+        take_labels(read("a.csv"), name)
+
+
+def test_no_such_array(folder):
+    np.savez("a.npz", X=np.eye(2), y=[1, 2, 3])
+    with pytest.raises(
+        DataError, match=r"has no array 'y' with one number or string for each row\. It has none"
+    ):
+        take_labels(read("a.npz"), "y")
+
+
+def test_a_file_of_labels(folder):
+    (folder / "a.txt").write_text('"cat"\n dog ,\n1\n\n')
+    assert read_labels("a.txt").tolist() == ["cat", "dog", "1"]
+    (folder / "a.txt").write_text("1\n-2\n+3\n")
+    assert read_labels("a.txt").tolist() == [1, -2, 3]
+    (folder / "a.txt.gz").write_bytes(gzip.compress(b"a\nb\n"))
+    assert read_labels("a.txt.gz").tolist() == ["a", "b"]
+    for given, expected in (
+        (np.array([[1.0], [2.0]]), [1, 2]),
+        (np.array([True, False]), [1, 0]),
+        (np.array([b"x", b"y"]), ["x", "y"]),
+        (np.array([1.5, 2.0]), ["1.5", "2.0"]),
+        (np.array([3, 4], dtype=np.uint8), [3, 4]),
+    ):
+        np.save("a.npy", given)
+        assert read_labels("a.npy").tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.txt", b"", r"a\.txt is empty"),
+        ("a.txt", b"a\n\nb\n", r"a\.txt: line 2 is empty"),
+        ("a.txt", b"a\n\xff\n", r"is not UTF-8 text: byte 0xff"),
+        ("a.txt", b"PK\x03\x04", "zip archive"),
+        ("a.txt.gz", b"zz", "not a readable gzip file"),
+        ("a.npy", b"zz", r"a\.npy is not a \.npy array"),
+    ],
+)
+def test_files_that_are_no_labels(folder, name, content, sentence):
+    (folder / name).write_bytes(content)
+    with pytest.raises(DataError, match=sentence):
+        read_labels(name)
+
+
+def test_characters_that_do_not_exist(folder):
+    np.save("a.npy", np.array(["ab", "cd"]))
+    content = bytearray((folder / "a.npy").read_bytes())
+    content[-1] = 0xFF
+    (folder / "a.npy").write_bytes(content)
+    with pytest.raises(
+        DataError, match=r"a\.npy is damaged: it holds text with characters that do not exist"
+    ):
+        read_labels("a.npy")
+    np.save("a.npy", np.array(["ab", "cd"], dtype=">U2"))
+    assert read_labels("a.npy").tolist() == ["ab", "cd"]
+
+
+@pytest.mark.parametrize(
+    ("array", "sentence"),
+    [
+        (np.ones((2, 2)), r"has shape \(2, 2\), but labels are one value for each row"),
+        (np.array([1.0, np.nan]), "label 2 is NaN"),
+        (np.array([1, None], dtype=object), "holds Python objects"),
+        (np.zeros(2, dtype="M8[s]"), "Save labels as numbers or strings"),
+    ],
+)
+def test_arrays_that_are_no_labels(folder, array, sentence):
+    np.save("a.npy", array)
+    with pytest.raises(DataError, match=sentence):
+        read_labels("a.npy")
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        read_labels("nowhere.txt")
