@@ -198,8 +198,9 @@ def test_ctrl_c_leaves_the_best_factors_on_disk(table, tmp_path, monkeypatch, ca
     assert read(tmp_path / "o" / "W.csv").shape == (30, 3)
 
 
-def test_help_needs_no_numerical_library():
-    code = "import sys; from partwise.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+@pytest.mark.parametrize("arguments", [["--help"], ["reproduce", "--help"], ["fit", "--help"]])
+def test_help_needs_no_numerical_library(arguments):
+    code = f"import sys; from partwise.cli import main\ntry: main({arguments})\nexcept SystemExit: pass\n"
     code += "print(sorted(m for m in ('numpy', 'scipy', 'sklearn', 'numba') if m in sys.modules))"
     begin = time.perf_counter()
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
