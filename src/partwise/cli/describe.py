@@ -16,7 +16,7 @@ def lines_of_fit(summary: dict[str, Any], extra: list[str]) -> list[str]:
         lines += [f"  {step['name']}: {step['sentence']}" for step in summary["steps"] if step["sentence"]]
         return [*lines, *extra]
     lines = [
-        f"{size}, {counted_parts(summary)}" if summary["parts"] else size,
+        size if summary["n_components"] is None else f"{size}, {counted_parts(summary)}",
         f"{summary['sentence'] or 'done'} ({summary['seconds']:.1f} s)",
         *lines_of_parts(summary)[:MOST],
     ]
@@ -33,7 +33,7 @@ def lines_of_model(summary: dict[str, Any], name: str, indent: str = "") -> list
         for step in summary["steps"]:
             lines += lines_of_model(step, step["name"], "  ")
         return lines
-    parts = f" with {counted_parts(summary)}" if summary["parts"] else ""
+    parts = "" if summary["n_components"] is None else f" with {counted_parts(summary)}"
     changed = ", ".join(f"{a}={b!r}" for a, b in summary["parameters"].items())
     lines = [
         f"{name}: {summary['class']}{parts}{size}",
