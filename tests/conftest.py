@@ -1,8 +1,12 @@
 """Settings for every test."""
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[1]
 
 # At a desk every run looks at new examples; where a red run blocks others, it looks at the same ones each time.
 settings.register_profile(
@@ -13,3 +17,17 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),
 )
 settings.load_profile("laws")
+
+
+def visible(folder):
+    """Names in a folder; caches of the tools that run the tests begin with a dot."""
+    return {name for name in os.listdir(folder) if not name.startswith(".") and name != "__pycache__"}
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing_behind():
+    """Tests write below tmp_path: whoever forgets a folder for results finds out here."""
+    before = visible(ROOT)
+    yield
+    left = visible(ROOT) - before
+    assert not left, f"the test left {', '.join(sorted(left))} in {ROOT}; write below tmp_path."

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from calling import call
 
 import partwise
-from partwise.cli import main
 from partwise.core import ProgressBar
 from partwise.datasets import load_digits, make_bars, make_boolean, make_low_rank
 from partwise.io import read, write_csv
@@ -24,12 +24,6 @@ def table(tmp_path):
     path = tmp_path / "data.csv"
     write_csv(path, planted.data, [f"s{i}" for i in range(30)], [f"f{j}" for j in range(8)], corner="id")
     return path, planted.data
-
-
-def call(*arguments):
-    with pytest.raises(SystemExit) as stop:
-        main([str(a) for a in arguments])
-    return stop.value.code
 
 
 def test_fit_writes_factors_model_and_summary(table, tmp_path, capsys):
@@ -47,14 +41,23 @@ def test_fit_writes_factors_model_and_summary(table, tmp_path, capsys):
     assert np.array_equal(model.components_, H.data)
     summary = json.loads((out / "summary.json").read_text())
     assert summary["n_components"] == 3
-    assert len(summary["top_features"]) == 3
+    assert [part["name"] for part in summary["parts"]] == W.column_names
+    heaviest = summary["parts"][0]["top_features"][0]
+    assert heaviest == {"name": f"f{H.data[0].argmax()}", "weight": H.data[0].max()}
+    assert set(summary["files"]) == {"W.csv", "H.csv", "model.partwise", "summary.json"}
+    assert summary["seconds"] > 0
+    assert summary["interrupted"] is False
 
 
 def test_json_goes_to_stdout_and_progress_to_stderr(table, tmp_path, capsys):
     assert call("fit", table[0], "-k", 2, "-o", tmp_path / "o", "--json", "--loss", "kl", "--seed", 3) == 0
     summary = json.loads(capsys.readouterr().out)
-    assert summary["beta_loss"] == "kullback-leibler"
-    assert summary["solver"] == "scd"
+    assert summary["parameters"] == {
+        "n_components": 2,
+        "beta_loss": "kullback-leibler",
+        "random_state": 3,
+    }
+    assert summary["chosen"] == {"solver": "scd"}
 
 
 def test_transform_matches_python(table, tmp_path, capsys):
@@ -163,9 +166,10 @@ def test_bad_options_end_with_code_2(table, tmp_path, capsys):
     assert "exceeds both sides" in capsys.readouterr().err
     assert call("fit", path, "-k", 2, "-o", path, "-q") == 2
     assert "is a file" in capsys.readouterr().err
-    assert call("fit", tmp_path / "dta.csv", "-k", 2) == 2
+    assert call("fit", tmp_path / "dta.csv", "-k", 2, "-o", tmp_path / "o") == 2
     assert "Did you mean data.csv?" in capsys.readouterr().err
-    assert call("fit", path) == 2
+    assert call("fit", path, "-o", tmp_path / "o") == 2
+    assert "-k 10" in capsys.readouterr().err
     assert call("frobnicate") == 2
 
 
@@ -195,8 +199,9 @@ def test_ctrl_c_leaves_the_best_factors_on_disk(table, tmp_path, monkeypatch, ca
     assert read(tmp_path / "o" / "W.csv").shape == (30, 3)
 
 
-def test_help_needs_no_numerical_library():
-    code = "import sys; from partwise.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+@pytest.mark.parametrize("arguments", [["--help"], ["reproduce", "--help"], ["fit", "--help"]])
+def test_help_needs_no_numerical_library(arguments):
+    code = f"import sys; from partwise.cli import main\ntry: main({arguments})\nexcept SystemExit: pass\n"
     code += "print(sorted(m for m in ('numpy', 'scipy', 'sklearn', 'numba') if m in sys.modules))"
     begin = time.perf_counter()
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -230,12 +235,12 @@ def test_binary_parts_from_the_command_line(tmp_path, capsys):
     write_csv(path, bars.data, [f"s{i}" for i in range(200)], [f"p{j}" for j in range(16)], corner="id")
     assert call("fit", path, "-k", 8, "--model", "binary", "-o", out, "-q", "--json") == 0
     summary = json.loads(capsys.readouterr().out)
-    assert summary["activation"] == pytest.approx(bars.latent.mean(), abs=0.03)
+    assert summary["figures"]["activation"] == pytest.approx(bars.latent.mean(), abs=0.03)
     assert call("info", out / "model.partwise") == 0
     assert "exact EM" in capsys.readouterr().out
     assert call("transform", out / "model.partwise", path, "-o", tmp_path / "W.csv") == 0
     assert np.allclose(read(tmp_path / "W.csv").data, read(out / "W.csv").data, atol=1e-6)
-    assert call("fit", path, "-k", 8, "--model", "ternary") == 2
+    assert call("fit", path, "-k", 8, "--model", "ternary", "-o", out) == 2
     assert call("fit", path, "-k", 30, "--model", "binary", "--inference", "exact", "-o", out) == 2
     assert "1,073,741,824 states" in capsys.readouterr().err
 
@@ -305,8 +310,11 @@ def test_tiles_from_the_command_line(tmp_path, capsys):
     assert call("tiles", path, "-o", out, "--max-time", 30) == 0
     assert "3 tiles" in capsys.readouterr().out
     summary = json.loads((out / "summary.json").read_text())
-    assert summary["wrong"] == (planted.data != planted.clean).sum()
-    assert len(summary["tiles"][0]["column_names"]) == summary["tiles"][0]["columns"]
+    assert summary["figures"]["wrong"] == (planted.data != planted.clean).sum()
+    tile = summary["parts"][0]
+    assert len(tile["column_names"]) == tile["columns"]
+    assert len(tile["row_names"]) == tile["rows"]
+    assert tile["row_names"][0].startswith("r")
     assert (out / "tiles.png").stat().st_size > 5000
     assert call("info", out / "model.partwise") == 0
     assert "entries wrong" in capsys.readouterr().out

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import NoReturn
 
 import typer
 
 from partwise._version import __version__
-from partwise.cli import bench, classify, demo, fit, info, reproduce, tiles, transform
+
+#: Every verb: its name, and the module and the function (or the group of verbs) that it is. One file, one line.
+VERBS = {
+    "fit": "partwise.cli.fit:fit",
+    "tiles": "partwise.cli.tiles:tiles",
+    "classify": "partwise.cli.classify:classify",
+    "transform": "partwise.cli.transform:transform",
+    "info": "partwise.cli.info:info",
+    "demo": "partwise.cli.demo:demo",
+    "bench": "partwise.cli.bench:bench",
+    "reproduce": "partwise.cli.reproduce:app",
+}
 
 app = typer.Typer(
     name="partwise",
@@ -35,14 +47,14 @@ def _options(
     """Learn the parts of data: nonnegative, binary and Boolean matrix factorization."""
 
 
-app.command("fit")(fit.fit)
-app.command("tiles")(tiles.tiles)
-app.command("classify")(classify.classify)
-app.command("transform")(transform.transform)
-app.command("info")(info.info)
-app.command("demo")(demo.demo)
-app.command("bench")(bench.bench)
-app.add_typer(reproduce.app, name="reproduce")
+for _name, _place in VERBS.items():
+    # Verbs import numerical libraries when they run, so that all of them together are quick to import.
+    _module, _, _what = _place.partition(":")
+    _verb = getattr(importlib.import_module(_module), _what)
+    if isinstance(_verb, typer.Typer):
+        app.add_typer(_verb, name=_name)
+    else:
+        app.command(_name)(_verb)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -9,22 +9,21 @@ from typing import Annotated
 import typer
 
 from partwise.cli.common import emit
+from partwise.cli.options import Json, Output
 
 
 def bench(
     cases: Annotated[
         list[str] | None, typer.Argument(help="Cases; all that can be run if none is given.")
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
-        "partwise-bench-results"
-    ),
+    output: Output = Path("partwise-bench-results"),
     seeds: Annotated[int, typer.Option(help="Starts for each case.")] = 5,
     seconds: Annotated[float, typer.Option(help="How long each peer runs.")] = 60.0,
     peer: Annotated[list[str] | None, typer.Option(help="Race only this peer; may be repeated.")] = None,
     tiles: Annotated[
         bool, typer.Option("--tiles", help="Race Boolean factorization instead; CASES are tables.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the table as JSON on stdout.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Race against other libraries: when are we where they end up? Data from PARTWISE_DATA where set."""
     if tiles:

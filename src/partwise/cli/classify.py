@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
+from functools import partial
 from pathlib import Path
-from time import perf_counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.common import emit, make_folder, names_or_numbers, say
+from partwise.cli.common import names_or_numbers
+from partwise.cli.options import Json, Key, Output, Quiet
+
+if TYPE_CHECKING:
+    from partwise.cli.pipeline import Extras, Fitted, Samples
 
 
 def classify(
@@ -27,9 +30,7 @@ def classify(
     test_labels: Annotated[
         str | None, typer.Option(help="Their labels, if known; given as --labels.", show_default=False)
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
-        "partwise-classify"
-    ),
+    output: Output = Path("partwise-classify"),
     components: Annotated[
         int, typer.Option("-k", "--components", min=0, help="NMF features; 0 uses the columns as they are.")
     ] = 40,
@@ -41,66 +42,79 @@ def classify(
         bool, typer.Option("--deslant", help="Set pictures upright and crop them to 20x20 first.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    key: Annotated[str | None, typer.Option(help="Which array of an .npz holds the samples.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")] = False,
-) -> None:
+    key: Key = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> int:
     """Learn to tell classes apart. Writes predictions, pictures, the model and a summary into a folder.
 
     Without --test a fifth of the rows is held out to measure the error.
     """
-    import numpy as np
-
-    from partwise import save
-    from partwise.io import write_csv, write_json
+    from partwise.cli.pipeline import Samples, run
 
     size = picture_size(shape, deslant)
-    X, y, _ = labelled(train, labels, key)
-    folder = make_folder(output)
-    if test is not None:
-        X_test, y_test, names = labelled(test, test_labels, key, labels)
-        if X_test.shape[1] != X.shape[1]:
-            raise ValueError(f"{test} has {X_test.shape[1]} columns, {train} has {X.shape[1]}.")
-        check_known(y_test, y, test)
+    X, y, rows = labelled(train, labels, key)
+    known = Samples(X, rows, None, str(train), y)
+    if test is None:
+        known, new = held_out(known, seed)
     else:
-        held = np.zeros(len(X), bool)
-        held[np.random.default_rng(seed).permutation(len(X))[: max(1, len(X) // 5)]] = True
-        names = [f"row{i}" for i in np.flatnonzero(held)]
-        X_test, y_test, X, y = X[held], y[held], X[~held], y[~held]
-    model = pipeline(components, mixtures, size if deslant else None, seed, quiet or as_json)
-    begin = perf_counter()
-    try:
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            model.fit(X, y)
-    except ValueError as error:
-        raise ValueError(f"{train}: {error}") from error
-    for message in dict.fromkeys(str(w.message) for w in said):
-        say(f"Note: {message}")
-    seconds = perf_counter() - begin
-    proba = model.predict_proba(X_test)
-    classes = model.classes_
-    predicted = classes[proba.argmax(axis=1)]
-    mixture = model.steps[-1][1]
-    write_csv(folder / "predictions.csv", proba, names, [str(c) for c in classes], corner="row")
-    quieted(model)
-    save(model, folder / "model.partwise")
+        X, y, rows = labelled(test, test_labels, key, labels)
+        new = Samples(X, rows, None, str(test), y)
+        check_alike(known, new)
+    model = pipeline(components, mixtures, size if deslant else None, seed, quiet)
+    after = partial(judged, new=new, size=size, deslant=deslant)
+    return run(model, known, output, as_json=as_json, after=after)
+
+
+def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None, deslant: bool) -> Extras:
+    """Predictions for the samples that were not trained on, and how often they are wrong."""
+    from partwise.cli.pipeline import Csv, Extras
+    from partwise.plot.classes import draw_classes
+
+    model, known = fitted.model, fitted.samples
+    proba = model.predict_proba(new.X)
+    classes = [str(name) for name in model.classes_]
+    predicted = model.classes_[proba.argmax(axis=1)]
+    train_error = float((model.predict(known.X) != known.y).mean())
     summary: dict[str, Any] = {
-        "data": str(train),
-        "n_train": len(y),
-        "n_test": len(X_test),
-        "classes": [str(c) for c in classes],
-        "train_error": float((model.predict(X) != y).mean()),
-        "test_error": None if y_test is None else float((predicted != y_test).mean()),
-        "parameters": mixture.n_parameters_,
-        "penalty": mixture.penalty_,
-        "seconds": seconds,
+        "n_train": len(known.y),
+        "n_test": len(new.X),
+        "classes": classes,
+        "train_error": train_error,
+        "test_error": None,
     }
-    if y_test is not None:
-        summary["confusion"] = confusion(y_test, predicted, classes)
-    write_json(folder / "summary.json", summary)
-    draw(folder / "classes.png", model, summary, X_test, y_test, proba, size, deslant)
-    emit(summary, as_json, describe(summary, folder))
+    lines = [f"  wrong on the training rows: {100 * train_error:.2f} %"]
+    if new.y is not None:
+        summary["test_error"] = float((predicted != new.y).mean())
+        summary["confusion"] = confusion(new.y, predicted, model.classes_)
+        lines.append(f"  wrong on the {len(new.X)} test rows: {100 * summary['test_error']:.2f} %")
+    picture = partial(
+        draw_classes,
+        model=model,
+        summary=summary,
+        X=new.X,
+        y=new.y,
+        proba=proba,
+        size=size,
+        deslant=deslant,
+    )
+    predictions = Csv("predictions.csv", proba, new.rows, classes)
+    return Extras(summary, tables=[predictions], pictures=[("classes.png", picture)], lines=lines)
+
+
+def held_out(samples: Samples, seed: int) -> tuple[Samples, Samples]:
+    """Four fifths of the rows, and the others."""
+    import numpy as np
+
+    count = len(samples.X)
+    held = np.zeros(count, bool)
+    held[np.random.default_rng(seed).permutation(count)[: max(1, count // 5)]] = True
+
+    def only(which: Any) -> Samples:
+        rows = [samples.rows[i] for i in np.flatnonzero(which)]
+        return type(samples)(samples.X[which], rows, samples.columns, samples.source, samples.y[which])
+
+    return only(~held), only(held)
 
 
 def picture_size(shape: str | None, deslant: bool) -> tuple[int, int] | None:
@@ -164,15 +178,17 @@ def labelled(
     return X, y, names_or_numbers(table.row_names, len(X), "row")
 
 
-def check_known(y_test: Any, y: Any, test: Path) -> None:
-    """Labels that training never saw cannot be right."""
+def check_alike(known: Samples, new: Samples) -> None:
+    """As many columns; and labels that training never saw cannot be right."""
     import numpy as np
 
-    if y_test is None:
+    if new.X.shape[1] != known.X.shape[1]:
+        raise ValueError(f"{new.source} has {new.X.shape[1]} columns, {known.source} has {known.X.shape[1]}.")
+    if new.y is None:
         return
-    unseen = sorted(set(np.unique(y_test).tolist()) - set(np.unique(y).tolist()))
+    unseen = sorted(set(np.unique(new.y).tolist()) - set(np.unique(known.y).tolist()))
     if unseen:
-        raise ValueError(f"{test} has the label {unseen[0]!r}, which the training data have not.")
+        raise ValueError(f"{new.source} has the label {unseen[0]!r}, which the training data have not.")
 
 
 def pipeline(components: int, mixtures: int, slanted: tuple[int, int] | None, seed: int, quiet: bool) -> Any:
@@ -193,84 +209,8 @@ def pipeline(components: int, mixtures: int, slanted: tuple[int, int] | None, se
     return Pipeline(steps)
 
 
-def quieted(model: Any) -> None:
-    """A model that is loaded again should not draw bars."""
-    for _, step in model.steps:
-        if "verbose" in step.get_params(deep=False):
-            step.set_params(verbose=0)
-
-
 def confusion(y: Any, predicted: Any, classes: Any) -> list[list[int]]:
     """How many samples of each class were taken for each."""
     from sklearn.metrics import confusion_matrix
 
     return [[int(v) for v in row] for row in confusion_matrix(y, predicted, labels=classes)]
-
-
-def describe(summary: dict[str, Any], folder: Path) -> list[str]:
-    """The summary for a person."""
-    lines = [
-        f"{summary['data']}: {summary['n_train']} rows, {len(summary['classes'])} classes, "
-        f"{summary['parameters']} numbers in the classifier",
-        f"  wrong on the training rows: {100 * summary['train_error']:.2f} %",
-    ]
-    if summary["test_error"] is not None:
-        lines.append(f"  wrong on the {summary['n_test']} test rows: {100 * summary['test_error']:.2f} %")
-    return [*lines, f"Results in {folder}/: predictions.csv, classes.png, model.partwise, summary.json"]
-
-
-def draw(
-    path: Path,
-    model: Any,
-    summary: dict[str, Any],
-    X: Any,
-    y: Any,
-    proba: Any,
-    size: tuple[int, int] | None,
-    deslant: bool,
-) -> None:
-    """What the classifier believes in, which classes it confuses, and the samples it is most wrong about."""
-    import numpy as np
-
-    from partwise.plot import draw_parts, figure, save_figure
-
-    mixture = model.steps[-1][1]
-    believed = mixture.means_
-    for name, step in reversed(model.steps[:-1]):
-        if name == "nmf":
-            believed = step.inverse_transform(believed)
-    panels = [*(["believes"] if size else []), *(["confusion"] if y is not None else [])]
-    if y is not None and size:
-        panels.append("worst")
-    if not panels:
-        panels = ["believes"]
-    drawing, axes = figure([panels], size=(5.0 * len(panels), 5.0))
-    classes = summary["classes"]
-    if "believes" in axes and size is not None:
-        each = int(np.bincount(mixture.component_class_).max())
-        shown = (20, 20) if deslant else size
-        draw_parts(
-            axes["believes"], np.maximum(believed, 0.0), shown, "what each class looks like to it", each
-        )
-    elif "believes" in axes:
-        axes["believes"].imshow(np.maximum(believed, 0.0), cmap="gray_r", aspect="auto")
-        axes["believes"].set_title("mean features of each component", loc="left", fontsize=10)
-    if "confusion" in axes:
-        counts = np.array(summary["confusion"], dtype=float)
-        off = counts - np.diag(np.diag(counts))
-        axes["confusion"].imshow(off, cmap="Oranges", vmin=0, vmax=max(5.0, 1.5 * off.max()))
-        for i, row in enumerate(counts.astype(int)):
-            for j, value in enumerate(row):
-                if value and len(classes) <= 20:
-                    axes["confusion"].text(j, i, str(value), ha="center", va="center", fontsize=7)
-        axes["confusion"].set_title("true class down, answer across", loc="left", fontsize=10)
-        axes["confusion"].set_xticks(range(len(classes)), classes)
-        axes["confusion"].set_yticks(range(len(classes)), classes)
-        axes["confusion"].grid(False)
-    if "worst" in axes and size is not None:
-        place = np.searchsorted(model.classes_, y)
-        loss = np.log(proba.max(axis=1) + 1e-300) - np.log(proba[np.arange(len(y)), place] + 1e-300)
-        order = np.argsort(-loss)[:25]
-        told = ", ".join(f"{y[i]}→{model.classes_[proba[i].argmax()]}" for i in order[:6])
-        draw_parts(axes["worst"], X[order], size, f"most surprising: {told}, …", 5)
-    save_figure(drawing, path)

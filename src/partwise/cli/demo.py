@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from partwise.cli.common import emit, make_folder
+from partwise.cli.options import Json, Output
 
 
 def demo(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")] = Path(
-        "partwise-demo"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")] = False,
+    output: Output = Path("partwise-demo"),
+    as_json: Json = False,
 ) -> None:
     """Learn the parts of 1,797 handwritten digits, fill in hidden pixels, and draw what was found."""
     from partwise.reproduce.demo import run_demo

@@ -4,68 +4,72 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.common import emit, names_or_numbers, say
+from partwise.cli.common import emit
+from partwise.cli.options import Json, Key, ModelFile
 
 
 def transform(
-    model: Annotated[
-        Path, typer.Argument(help="A model file that `partwise fit` wrote.", show_default=False)
-    ],
+    model: ModelFile,
     data: Annotated[Path, typer.Argument(help="New rows, with the columns of the fit.", show_default=False)],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="CSV file for W; stdout if not given.")
     ] = None,
-    key: Annotated[str | None, typer.Option(help="Which array of an .npz, or layer of an .h5ad.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON on stdout.")] = False,
+    key: Key = None,
+    as_json: Json = False,
 ) -> None:
-    """Write W, how much of each part is in each row of DATA."""
+    """Write W, how much of each part is in each row of DATA; for a classifier, how probable each class is."""
     from partwise import load
+    from partwise.cli.pipeline import Samples, about, outputs
     from partwise.io import read, write_csv
 
     if as_json and output is None:
         raise ValueError("--json prints the summary on stdout, so W needs a file: add -o W.csv.")
     fitted = load(model)
-    table = read(data, key=key)
-    for note in table.notes:
-        say(f"Note: {note}")
-    known = getattr(fitted, "feature_names_in_", None)
-    if known is not None and table.column_names is not None and list(known) != table.column_names:
+    samples = Samples.of(read(data, key=key))
+    with about(str(data)):
+        match_columns(fitted, samples.columns)
+        made, names = outputs(fitted, samples.X)
+    if output is None:
+        print_csv(made, samples.rows, names)
+        return
+    write_csv(output, made, samples.rows, names, corner="row")
+    what = "W" if hasattr(fitted, "transform") else "The class probabilities"
+    summary = {"model": str(model), "data": str(data), "n_samples": len(made), "output": str(output)}
+    verb = "is" if what == "W" else "are"
+    emit(summary, as_json, [f"{what} ({made.shape[0]} × {made.shape[1]}) {verb} in {output}"])
+
+
+def match_columns(model: Any, names: list[str] | None) -> None:
+    """Where both sides name their columns, the names must agree; the model then forgets them.
+
+    (scikit-learn would warn that an array has no names, though they were compared here.)
+    """
+    known = getattr(model, "feature_names_in_", None)
+    if known is None:
+        return
+    if names is not None and list(known) != names:
         wrong = next(
             (
                 f"column {i + 1} is '{b}', expected '{a}'"
-                for i, (a, b) in enumerate(zip(known, table.column_names))
+                for i, (a, b) in enumerate(zip(known, names))
                 if a != b
             ),
-            f"{len(table.column_names)} columns, expected {len(known)}",
+            f"{len(names)} columns, expected {len(known)}",
         )
-        raise ValueError(f"{data}: the columns are not those of the fit: {wrong}.")
-    if known is not None:
-        # Names were compared above; scikit-learn would warn that an array has none.
-        del fitted.feature_names_in_
-    try:
-        W = fitted.transform(table.data)
-    except ValueError as error:
-        raise ValueError(f"{data}: {error}") from error
-    if W.dtype == bool:
-        W = W.astype(int)
-    rows = names_or_numbers(table.row_names, table.shape[0], "row")
-    parts = [str(name) for name in fitted.get_feature_names_out()]
-    if output is None:
-        _print_csv(W, rows, parts)
-        return
-    write_csv(output, W, rows, parts, corner="row")
-    summary = {"model": str(model), "data": str(data), "n_samples": len(W), "output": str(output)}
-    emit(summary, as_json, [f"W ({W.shape[0]} × {W.shape[1]}) is in {output}"])
+        raise ValueError(f"the columns are not those of the fit: {wrong}.")
+    first = model.steps[0][1] if hasattr(model, "steps") else model
+    del first.feature_names_in_
 
 
-def _print_csv(W, rows: list[str], parts: list[str]) -> None:  # type: ignore[no-untyped-def]
+def print_csv(made: Any, rows: list[str], names: list[str]) -> None:
+    """The table on stdout."""
     import csv
 
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(["row", *parts])
-    for name, w in zip(rows, W.tolist()):
+    writer.writerow(["row", *names])
+    for name, w in zip(rows, (made.astype(int) if made.dtype == bool else made).tolist()):
         writer.writerow([name, *map(repr, w)])

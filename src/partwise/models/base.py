@@ -20,6 +20,10 @@ listen_for_compiling()
 class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """X ≈ W · components_; `transform` gives W."""
 
+    #: What the command line calls the model, one of its parts, and the files for W and H.
+    kind: str
+    part_word = "part"
+    result_files = ("W.csv", "H.csv")
     components_: np.ndarray
 
     @property

@@ -21,6 +21,7 @@ from partwise.latent.statistics import Statistics
 from partwise.models.base import FactorModel, as_generator
 from partwise.models.inputs import given
 from partwise.models.parameters import choice, real, whole
+from partwise.models.summary import ending, summarise
 from partwise.parallel import own_threads
 
 #: Exact inference up to here; beyond, the states are too many.
@@ -107,6 +108,8 @@ class BinaryNMF(FactorModel):
     >>> model.predict(bars.data[:2]).shape
     (2, 8)
     """
+
+    kind = "binary"
 
     def __init__(
         self,
@@ -329,6 +332,7 @@ class BinaryNMF(FactorModel):
         pi = run.activation[order]
         self.activation_ = pi if self.per_component else float(pi[0])
         self.n_components_ = len(pi)
+        self.n_samples_fit_ = counts.n_rows
         stats, _ = settings.inference(counts, self.components_, pi)
         self.log_likelihood_ = log_likelihood(counts, stats)
         self.background_ = counts.background
@@ -372,6 +376,25 @@ class BinaryNMF(FactorModel):
             # The thesis's posteriors do not add up to 1 over the counted states; as probabilities they should.
             stats.means = np.clip(stats.means, 0.0, 1.0)
         return data, stats, counts
+
+    def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
+        """What was found, as plain data; see `partwise.models.summary.summarise`."""
+        check_is_fitted(self)
+        pi = np.broadcast_to(self.activation_, len(self.components_))
+        on = f"{pi.min():.4g}" if not self.per_component else f"{pi.min():.4g} to {pi.max():.4g}"
+        return summarise(
+            self,
+            feature_names,
+            sentence=f"{self.inference_} EM {ending(self)}, log-likelihood {self.log_likelihood_:.6g}; "
+            f"π, the probability of a part being on: {on}",
+            figures={
+                "log_likelihood": self.log_likelihood_,
+                "activation": float(pi.mean()),
+                "max_active": self.max_active_,
+            },
+            chosen={"inference": self.inference_},
+            part_details=[{"activation": float(p)} for p in pi],
+        )
 
     def __sklearn_tags__(self) -> Any:
         """NaN is welcome where it marks missing entries."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
@@ -34,6 +34,8 @@ from partwise.io.registry import register_model
 from partwise.models.base import as_generator
 from partwise.models.inputs import row_weight
 from partwise.models.parameters import choice, real, whole
+from partwise.models.summary import ending, summarise
+from partwise.models.tile_details import tile_details
 from partwise.models.yes_no import to_bit_table
 
 listen_for_compiling()
@@ -116,6 +118,10 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     >>> int((model.inverse_transform(usage) != table.clean).sum())
     0
     """
+
+    kind = "boolean"
+    part_word = "tile"
+    result_files = ("usage.csv", "tiles.csv")
 
     def __init__(
         self,
@@ -400,6 +406,9 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             usage = self._usage(table)
         columns = self.components_
         self.n_components_ = len(columns)
+        self.n_samples_fit_ = table.n
+        # What was measured of an earlier fit says nothing of this one.
+        self.__dict__.pop("trust_", None)
         error = error_of(table, usage, columns)
         self.reconstruction_err_ = error if table.weighted else int(error)
         self.description_length_ = description_length(table, usage, columns)
@@ -440,6 +449,26 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """tile0, tile1, …: names of the columns of `transform`."""
+        check_is_fitted(self)
+        return np.array([f"tile{t}" for t in range(len(self.components_))], dtype=object)
+
+    def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
+        """What was found, as plain data; see `partwise.models.summary.summarise`."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
+        wrong, bits, ended = self.reconstruction_err_, self.description_length_, ending(self, "steps")
+        return summarise(
+            self,
+            feature_names,
+            sentence=f"{wrong} entries wrong, {bits:.0f} bits" + (f", search {ended}" if ended else ""),
+            figures={"wrong": wrong, "description_length": bits},
+            chosen={"objective": self.objective_},
+            part_details=tile_details(self.components_, self.tiles_, getattr(self, "trust_", {}), names),
+            ranks=self.ranks_,
+        )
 
     def __sklearn_tags__(self) -> Any:
         """Zeros and ones; NaN is welcome where it marks missing entries."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
@@ -25,6 +25,7 @@ from partwise.mixture.start import class_counts, start_from_clusters
 from partwise.models.base import as_generator
 from partwise.models.inputs import place_of
 from partwise.models.parameters import choice, real, whole
+from partwise.models.summary import ending, summarise
 from partwise.parallel import own_threads
 
 listen_for_compiling()
@@ -111,6 +112,11 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     >>> model.score(features[1200:], digits.target[1200:]) > 0.9
     True
     """
+
+    kind = "mixture"
+    part_word = "component"
+    parts_attribute = "means_"
+    result_files = ("predictions.csv", "components.csv")
 
     def __init__(
         self,
@@ -309,6 +315,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         self.exponents_ = components.exponents.astype(float) * self._scale
         self.log_weights_ = components.log_weight.astype(float)
         self.component_class_ = components.owner
+        self.n_samples_fit_ = len(data.y)
         self.n_parameters_ = self.exponents_.size + self.log_weights_.size
         self.n_iter_ = max(1, len(self.history_["objective"]))
         self.objective_ = float(self.history_["objective"][-1]) if self.history_["objective"] else np.nan
@@ -334,6 +341,25 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         real("validation_fraction", self.validation_fraction, 0.0, 1.0)
         whole("max_iter", self.max_iter)
         real("tol", self.tol, 0.0)
+
+    def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
+        """What was found, as plain data; see `partwise.models.summary.summarise`."""
+        check_is_fitted(self)
+        owners = self.classes_[self.component_class_]
+        return summarise(
+            self,
+            feature_names,
+            sentence=f"{self.training} training {ending(self, 'steps')}; {len(self.classes_)} classes, "
+            f"{self.n_parameters_} numbers, penalty {self.penalty_:g}",
+            figures={
+                "objective": self.objective_,
+                "penalty": self.penalty_,
+                "n_parameters": self.n_parameters_,
+            },
+            part_details=[{"class": owner, "sentence": f"of class {owner}"} for owner in owners],
+            classes=self.classes_,
+            penalties=self.penalties_,
+        )
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
 from partwise.models.inputs import given
 from partwise.models.parameters import check_nmf
+from partwise.models.summary import ending, summarise
 from partwise.priors import NO_PRIOR, Bounds, ElasticNet, Gamma, Graph, Prior, SumPrior, entrywise
 from partwise.solvers import pick_solver
 from partwise.solvers.base import AlternatingSolver
@@ -131,6 +132,7 @@ class NMF(FactorModel):
     True
     """
 
+    kind = "nmf"
     _unsaved_params = ("callbacks",)
 
     def __init__(
@@ -457,6 +459,7 @@ class NMF(FactorModel):
         state: State = best.result.state
         self.components_ = np.ascontiguousarray(best.Ht.T)
         self.n_components_ = len(self.components_)
+        self.n_samples_fit_ = problem.X.shape[0]
         self.n_iter_ = state.iteration
         self.objective_ = best.objective
         self.reconstruction_err_ = float(np.sqrt(2.0 * max(problem.data_loss(best.W, best.Ht), 0.0)))
@@ -480,6 +483,17 @@ class NMF(FactorModel):
             f"instance to {5 * self.max_iter}{accept}.",
             ConvergenceWarning,
             stacklevel=5,
+        )
+
+    def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
+        """What was found, as plain data; see `partwise.models.summary.summarise`."""
+        check_is_fitted(self)
+        return summarise(
+            self,
+            feature_names,
+            sentence=f"{self.solver_} {ending(self)}, reconstruction error {self.reconstruction_err_:.6g}",
+            figures={"objective": self.objective_, "reconstruction_err": self.reconstruction_err_},
+            chosen={"solver": self.solver_},
         )
 
     def __sklearn_tags__(self) -> Any:

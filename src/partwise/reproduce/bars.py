@@ -15,9 +15,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from scipy.optimize import linear_sum_assignment
 
 from partwise.datasets import make_bars
@@ -44,29 +45,32 @@ def parts_found(components: np.ndarray, truth: np.ndarray, cosine: float = 0.95)
 
 def reproduce_bars(
     folder: Path,
-    runs: int = 100,
-    paper: bool = False,
-    inferences: Sequence[str] = ("exact", "truncated"),
-    size: int = 4,
-    n_samples: int = 1000,
-    activation: float = 0.3,
-    seed: int = 0,
-    grid: bool = False,
+    runs: Annotated[int, typer.Option(min=1, help="Number of seeded runs.")] = 100,
+    paper: Annotated[bool, typer.Option("--paper", help="The thesis's settings instead of ours.")] = False,
+    inference: Annotated[str, typer.Option(help="exact, truncated, or both.")] = "both",
+    size: Annotated[int, typer.Option(min=2, help="Side of the image; there are twice as many bars.")] = 4,
+    n_samples: Annotated[int, typer.Option("--samples", min=1, help="Images in each run.")] = 1000,
+    activation: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of each bar.")] = 0.3,
+    seed: Annotated[int, typer.Option(help="Seed of the first run.")] = 0,
+    grid: Annotated[bool, typer.Option("--grid", help="Also vary what the thesis does not state.")] = False,
 ) -> dict[str, Any]:
-    """Run, count, draw."""
+    """The bars test of binary NMF: how often all bars are found, and the figures of the thesis."""
+    if inference not in ("exact", "truncated", "both"):
+        raise ValueError(f"--inference must be exact, truncated or both; got '{inference}'.")
+    inferences = ("exact", "truncated") if inference == "both" else (inference,)
     H = 2 * size
     if paper and (size, n_samples) != (4, 1000):
         raise ValueError("--paper is the thesis's own experiment; leave --size and --samples alone.")
     if H > 16 and "exact" in inferences:
         inferences = ("truncated",)
     table, kept = [], {}
-    for inference in inferences:
+    for name in inferences:
         outcomes = []
-        for i in counted(runs, f"{inference} bars"):
+        for i in counted(runs, f"{name} bars"):
             bars = make_bars(n_samples, size, activation=activation, random_state=seed + i)
-            outcomes.append((bars, thesis_run(bars, inference, i) if paper else our_run(bars, inference, i)))
-        kept[inference] = outcomes
-        table.append({"inference": inference, **rates(outcomes, activation)})
+            outcomes.append((bars, thesis_run(bars, name, i) if paper else our_run(bars, name, i)))
+        kept[name] = outcomes
+        table.append({"inference": name, **rates(outcomes, activation)})
     bars = kept[inferences[0]][0][0]
     truth = {rule: from_truth(bars, rule) for rule in ("em", "least-squares")}
     summary: dict[str, Any] = {

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
+import typer
 
 from partwise.core import Problem, State
 from partwise.io import write_json
@@ -23,8 +24,11 @@ from partwise.solvers.sweep import sweep
 DOUBLINGS = 4
 
 
-def reproduce_cost(folder: Path, repeats: int = 15) -> dict[str, Any]:
-    """All tables; every ratio is of times taken in turn, in this run."""
+def reproduce_cost(
+    folder: Path, repeats: Annotated[int, typer.Option(min=1, help="Times each task is timed.")] = 15
+) -> dict[str, Any]:
+    """What an iteration costs: against its matrix products, and how it grows with data and threads."""
+    # Every ratio is of times taken in turn, in this run.
     with own_threads():
         iterations = [
             iteration_cost("dense 10304 × 400, k = 49", dense(10304, 400), 49, repeats),

@@ -13,9 +13,10 @@ import os
 import warnings
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
@@ -42,13 +43,20 @@ PAPER_STEPS = 400
 
 def reproduce_digits(
     folder: Path,
-    quick: bool = False,
-    full: bool = False,
-    paper: bool = False,
-    rivals: bool = False,
-    seed: int = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="10,000 training images, K up to 8.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="K up to 64, and EM.")] = False,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="The paper's updates, and EM with every covariance.")
+    ] = False,
+    rivals: Annotated[
+        bool, typer.Option("--rivals", help="Also other classifiers on the same features.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
 ) -> dict[str, Any]:
-    """Features (kept in the folder), the table, figure 2; and other classifiers on the same features."""
+    """Mixtures on NMF features of handwritten digits: the table of Lee, Seung and Saul, and their figure 2.
+
+    MNIST where PARTWISE_DATA has it, else the bundled digits. Features are kept in the folder for the next run.
+    """
     data = prepare(folder, quick, seed)
     largest = 64 if full else 8 if quick else 16
     sizes = [K for K in SIZES if largest >= K]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from sklearn.exceptions import ConvergenceWarning
 
 from partwise.datasets import fetch_mnist, load_digits
@@ -17,9 +18,13 @@ from partwise.plot import draw_curve, draw_parts, figure, save_figure
 
 
 def reproduce_digits17(
-    folder: Path, n_components: int = 16, n_samples: int = 6500, max_iter: int = 60, seed: int = 0
+    folder: Path,
+    n_components: Annotated[int, typer.Option("-k", "--components", min=1, help="Number of parts.")] = 16,
+    n_samples: Annotated[int, typer.Option("--samples", min=2, help="Training images.")] = 6500,
+    max_iter: Annotated[int, typer.Option("--iterations", min=1, help="Most EM steps.")] = 60,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
 ) -> dict[str, Any]:
-    """Fit to counts of at most 10, score images held out, draw."""
+    """Binary parts of handwritten ones and sevens: the picture, and the likelihood of images held out."""
     X, shape, name = ones_and_sevens()
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(X))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
@@ -16,8 +17,12 @@ from partwise.models import NMF
 from partwise.plot import figure, image_grid, save_figure
 
 
-def reproduce_faces(folder: Path, n_components: int = 49, seed: int = 0) -> dict[str, Any]:
-    """Fit all three with as many parts, measure, draw."""
+def reproduce_faces(
+    folder: Path,
+    n_components: Annotated[int, typer.Option("-k", "--components", min=2, help="Number of parts.")] = 49,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+) -> dict[str, Any]:
+    """Faces by NMF, vector quantization and PCA, side by side: figure 1 of Lee, Seung and Saul."""
     if "PARTWISE_DATA" in os.environ:
         X, name = np.asarray(fetch_cbcl(version="lee-seung").data, float), "CBCL faces"
     else:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from scipy.special import gammaln
 from sklearn.exceptions import ConvergenceWarning
 
@@ -36,9 +37,16 @@ def faces_or_digits() -> tuple[np.ndarray, tuple[int, int], str]:
 
 
 def reproduce_map(
-    folder: Path, n_components: int, iterations: int, seed: int, hidden_share: float = 0.8
+    folder: Path,
+    n_components: Annotated[int, typer.Option("-k", "--components", help="Number of parts.")] = 25,
+    iterations: Annotated[int, typer.Option(help="Most iterations of each run.")] = 100,
+    hidden_share: Annotated[float, typer.Option("--hidden", help="Share of the pixels held out.")] = 0.8,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
 ) -> dict[str, Any]:
-    """Run all three; write figures and JSON; returns the summary."""
+    """MAP estimation with Gamma priors: trace of the log-posterior, prior strength, the parts.
+
+    ORL faces where PARTWISE_DATA has them, else the bundled digits.
+    """
     X, shape, name = faces_or_digits()
     hidden = np.random.default_rng(seed).random(X.shape) < hidden_share
     seen = np.where(hidden, np.nan, X)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
+import typer
 
 from partwise.datasets import fetch_movielens, make_low_rank
 from partwise.io import write_json
@@ -15,8 +16,14 @@ from partwise.models import NMF
 PENALTIES = (0.05, 0.07, 0.09, 0.11, 0.13, 0.15, 0.2)
 
 
-def reproduce_missing(folder: Path, n_components: int, seed: int) -> dict[str, Any]:
-    """Both experiments; ratings only where MovieLens can be had."""
+def reproduce_missing(
+    folder: Path,
+    n_components: Annotated[
+        int, typer.Option("-k", "--components", help="Number of parts of the ratings.")
+    ] = 10,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+) -> dict[str, Any]:
+    """Missing data: planted matrices, and MovieLens 100k with a tenth of the ratings held out."""
     summary: dict[str, Any] = {"planted": [planted_error(seed + i) for i in range(3)]}
     lines = ["planted rank 5, 200 × 100, no noise, 30 % missing: relative error of the missing entries"]
     lines += [f"  seed {seed + i}: {error:.2e}" for i, error in enumerate(summary["planted"])]

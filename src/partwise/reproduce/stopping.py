@@ -27,7 +27,7 @@ CASES = (
 
 
 def reproduce_stopping(folder: Path) -> dict[str, Any]:
-    """Fit with the defaults, then with ten times the iterations that took and no tolerance."""
+    """What the default tolerance is worth: a default fit against ten times its iterations."""
     cases = CASES if "PARTWISE_DATA" in os.environ else CASES[:4]
     table: list[dict[str, Any]] = []
     for name, beta, k in cases:

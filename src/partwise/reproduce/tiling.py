@@ -6,9 +6,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import typer
 
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack
@@ -41,9 +42,12 @@ RECORDS: dict[str, tuple[str, tuple[int, ...], tuple[int, ...]]] = {
 
 
 def reproduce_tiling(
-    folder: Path, seeds: int = 3, levels: int = len(NOISE), records: bool = True
+    folder: Path,
+    seeds: Annotated[int, typer.Option(min=1, help="Planted tables for each noise level.")] = 3,
+    levels: Annotated[int, typer.Option(min=1, help="How many noise levels, from the lowest.")] = len(NOISE),
+    records: Annotated[bool, typer.Option(help="Also the tables with published errors.")] = True,
 ) -> dict[str, Any]:
-    """Recover planted tiles; cut relaxed factors; then, if PARTWISE_DATA has them, tables with published errors."""
+    """Boolean tiles: recovery against noise and rank, thresholds, tables with published records."""
     summary: dict[str, Any] = {
         "recovery": [recovery(add, drop, 30, seeds) for add, drop in NOISE[:levels]],
         "by_rank": [recovery(*NOISE[1], rank, seeds) for rank in RANKS],

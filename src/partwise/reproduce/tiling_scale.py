@@ -6,19 +6,25 @@ import resource
 import sys
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
+import typer
 
 from partwise.io import write_json
 from partwise.models import BooleanMF
 
 
 def reproduce_tiling_scale(
-    folder: Path, n: int = 100_000, m: int = 1000, rank: int = 20, auto: bool = False, seed: int = 0
+    folder: Path,
+    n: Annotated[int, typer.Option("--rows", min=1000, help="Rows of the table.")] = 100_000,
+    m: Annotated[int, typer.Option("--columns", min=100, help="Columns of the table.")] = 1000,
+    rank: Annotated[int, typer.Option(min=1, help="Planted tiles.")] = 20,
+    auto: Annotated[bool, typer.Option("--auto", help="Their number is to be found, too.")] = False,
+    seed: int = 0,
 ) -> dict[str, Any]:
-    """Planted tiles in a sparse table with one entry in a hundred set; everything by default but their number."""
+    """Boolean tiles in a large sparse table: time, memory, and entries wrong against the noise-free table."""
     data, clean = planted(n, m, rank, seed)
     # Compiled beforehand, on a corner.
     BooleanMF(2, random_state=0, max_time=0.1).fit(data[:200, :50])

@@ -1,0 +1,119 @@
+"""From options of the command line to a model: each is a parameter, and a model without it says so."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+LOSSES = {
+    "frobenius": "frobenius",
+    "euclidean": "frobenius",
+    "l2": "frobenius",
+    "kullback-leibler": "kullback-leibler",
+    "kl": "kullback-leibler",
+    "poisson": "kullback-leibler",
+    "itakura-saito": "itakura-saito",
+    "is": "itakura-saito",
+}
+MISSING = {"nan": float("nan"), "zero": 0.0, "none": None}
+
+
+def loss_from(text: str) -> str | float:
+    """A loss from its name, its short name, or a number β."""
+    if text.lower() in LOSSES:
+        return LOSSES[text.lower()]
+    try:
+        return float(text)
+    except ValueError:
+        known = ", ".join(sorted(LOSSES))
+        raise ValueError(f"--loss must be a number or one of {known}; got '{text}'.") from None
+
+
+def missing_from(text: str) -> float | None:
+    """What marks an entry that was not observed."""
+    if text not in MISSING:
+        raise ValueError(f"--missing must be nan, zero or none; got '{text}'.")
+    return MISSING[text]
+
+
+def count_from(text: str) -> int | str:
+    """A number of parts, or auto."""
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"-k must be a number or auto; got '{text}'.") from None
+
+
+#: Options whose parameter has another name, or whose value has to be read; all others are parameters as they are.
+READ: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "-k": ("n_components", count_from),
+    "--loss": ("beta_loss", loss_from),
+    "--missing": ("missing_values", missing_from),
+    "--alpha-w": ("alpha_W", float),
+    "--alpha-h": ("alpha_H", float),
+    "--seed": ("random_state", int),
+}
+
+
+def build_model(
+    kind: str, given: Mapping[str, Any], settings: Sequence[str] = (), *, quiet: bool = False
+) -> Any:
+    """A model of this kind.
+
+    Parameters
+    ----------
+    kind : str
+        As in `--model`.
+    given : mapping
+        Option → value; None is an option that was not given.
+    settings : sequence of str
+        What `--set` was given: NAME=VALUE, the value as JSON, else as text.
+    quiet : bool
+        No progress bar.
+    """
+    from partwise.models.kinds import find_kind
+
+    cls = find_kind(kind)
+    known = [name for name in inspect.signature(cls).parameters if name != "self"]
+    parameters: dict[str, Any] = {}
+    for option, value in given.items():
+        if value is not None:
+            name, read = READ.get(option, (option.lstrip("-").replace("-", "_"), lambda same: same))
+            if name not in known:
+                raise ValueError(
+                    f"{option} does not apply to --model {kind}, which has no parameter {name}. "
+                    f"It has: {', '.join(known)}."
+                )
+            parameters[name] = read(value)
+    for text in settings:
+        name, value = setting_from(text, known, kind)
+        if name in parameters:
+            raise ValueError(f"{name} was given twice; --set {text} is one of them. Leave one out.")
+        parameters[name] = value
+    if "n_components" in known and "n_components" not in parameters:
+        raise ValueError("how many parts? Give their number, as -k 10.")
+    if "verbose" in known and not quiet:
+        parameters.setdefault("verbose", 1)
+    return cls(**parameters)
+
+
+def setting_from(text: str, known: Sequence[str], kind: str) -> tuple[str, Any]:
+    """NAME=VALUE as a parameter and its value."""
+    name, mark, value = text.partition("=")
+    name = name.strip()
+    if not mark:
+        raise ValueError(f"--set takes NAME=VALUE, as in --set n_init=3; got '{text}'.")
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or known
+        raise ValueError(
+            f"--set {text}: --model {kind} has no parameter {name}; the nearest are {', '.join(near)}."
+        )
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value

@@ -1,0 +1,230 @@
+"""What every verb that fits does: fit, say what it noted, write, tell, and end with an exit code.
+
+A verb hands over a model and samples, and, if it has more to do after the fit, a function that returns `Extras`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from partwise.cli.common import emit, make_folder, names_or_numbers, say
+from partwise.cli.describe import lines_of_fit
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Rows to learn from: X, names of rows and (where there are any) of columns, the file, and labels."""
+
+    X: Any
+    rows: list[str]
+    columns: list[str] | None
+    source: str
+    y: Any = None
+
+    @classmethod
+    def of(cls, table: Any) -> Samples:
+        """Of a table that `partwise.io.read` read; what the reader noted is said."""
+        for note in table.notes:
+            say(f"Note: {note}")
+        rows = names_or_numbers(table.row_names, table.shape[0], "row")
+        return cls(table.data, rows, table.column_names, str(table.source))
+
+
+class Csv(NamedTuple):
+    """A table to write."""
+
+    name: str
+    array: Any
+    rows: Sequence[str]
+    columns: Sequence[str]
+    corner: str = "row"
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a verb adds to the results of a fit.
+
+    Attributes
+    ----------
+    summary : dict
+        Further entries of the summary.
+    parts : sequence of dict
+        Further entries for each part of the summary.
+    tables : list of Csv, optional
+        Instead of the model's own two.
+    pictures : list of (name, function of a path)
+    lines : list of str
+        For a person.
+    """
+
+    summary: dict[str, Any] = field(default_factory=dict)
+    parts: Sequence[dict[str, Any]] = ()
+    tables: list[Csv] | None = None
+    pictures: Sequence[tuple[str, Callable[[Path], None]]] = ()
+    lines: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Fitted:
+    """A fitted model with what it was fitted to; `given` is W if the fit itself returned it."""
+
+    model: Any
+    samples: Samples
+    given: Any
+    seconds: float
+    interrupted: bool
+
+    @cached_property
+    def outputs(self) -> tuple[Any, list[str]]:
+        """W (or class probabilities) of the samples, and the names of its columns."""
+        if self.given is None:
+            return outputs(self.model, self.samples.X)
+        from partwise.models.summary import part_names
+
+        return self.given, part_names(self.model)
+
+
+def run(
+    model: Any,
+    samples: Samples,
+    output: Path,
+    *,
+    as_json: bool,
+    checkpoint: Path | None = None,
+    after: Callable[[Fitted], Extras] | None = None,
+) -> int:
+    """Fit and write everything; the exit code is 130 where Ctrl-C ended the fit early."""
+    from partwise.models.summary import summary_of
+
+    folder = make_folder(output)
+    with about(samples.source):
+        fitted = fit(model, samples, checkpoint)
+        extras = Extras() if after is None else after(fitted)
+    tables = result_tables(fitted) if extras.tables is None else extras.tables
+    prepare_to_keep(model, samples.columns)
+    names = [*(table.name for table in tables), *(name for name, _ in extras.pictures)]
+    summary = {
+        "data": samples.source,
+        **summary_of(model),
+        "n_samples": len(samples.rows),
+        **extras.summary,
+        "seconds": fitted.seconds,
+        "interrupted": fitted.interrupted,
+        "files": {name: str(folder / name) for name in (*names, "model.partwise", "summary.json")},
+    }
+    for part, more in zip(summary["parts"], extras.parts):
+        part.update(more)
+    write(folder, model, summary, tables, extras.pictures)
+    where = f"Results in {folder}/: {', '.join(summary['files'])}"
+    emit(summary, as_json, [*lines_of_fit(summary, extras.lines), where])
+    return 130 if fitted.interrupted else 0
+
+
+def fit(model: Any, samples: Samples, checkpoint: Path | None) -> Fitted:
+    """Fit the model; what it warned of is said."""
+    from partwise.core import Interrupted
+
+    more = {} if checkpoint is None else {"checkpoint": checkpoint}
+    labels = () if samples.y is None else (samples.y,)
+    direct = hasattr(model, "fit_transform") and all(takes(model.fit_transform, name) for name in more)
+    W = None
+    begin = perf_counter()
+    with noted() as said:
+        if direct:
+            W = model.fit_transform(samples.X, *labels, **more)
+        else:
+            model.fit(samples.X, *labels, **more)
+    interrupted = any(issubclass(warning.category, Interrupted) for warning in said)
+    return Fitted(model, samples, W, perf_counter() - begin, interrupted)
+
+
+def takes(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function has a parameter of this name."""
+    return name in inspect.signature(function).parameters
+
+
+def outputs(model: Any, X: Any) -> tuple[Any, list[str]]:
+    """What a model makes of rows, with names: W; for one that ends in a classifier, class probabilities."""
+    from partwise.models.summary import part_names
+
+    if hasattr(model, "transform"):
+        return model.transform(X), part_names(model)
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X), [str(name) for name in model.classes_]
+    raise ValueError(f"a {type(model).__name__} has neither transform nor predict_proba.")
+
+
+def result_tables(fitted: Fitted) -> list[Csv]:
+    """The two files of every model: what it makes of the rows, and its parts."""
+    from partwise.models.summary import part_names, parts_of
+
+    model, samples = fitted.model, fitted.samples
+    by_row, by_part = getattr(model, "result_files", ("W.csv", "H.csv"))
+    made, names = fitted.outputs
+    tables = [Csv(by_row, made, samples.rows, names)]
+    parts = parts_of(model)
+    if parts is not None:
+        columns = names_or_numbers(samples.columns, parts.shape[1], "column")
+        tables.append(
+            Csv(by_part, parts, part_names(model), columns, corner=getattr(model, "part_word", "part"))
+        )
+    return tables
+
+
+def prepare_to_keep(model: Any, columns: list[str] | None) -> None:
+    """A model in a file knows the file's names of its columns, and draws no bars when it is used again."""
+    import numpy as np
+
+    steps = [step for _, step in getattr(model, "steps", [("", model)])]
+    for step in steps:
+        if "verbose" in step.get_params(deep=False):
+            step.set_params(verbose=0)
+    if columns is not None:
+        # A table read from a file reaches the model as an array, so that it saw no names.
+        steps[0].feature_names_in_ = np.array(columns, dtype=object)
+
+
+def write(
+    folder: Path,
+    model: Any,
+    summary: dict[str, Any],
+    tables: Sequence[Csv],
+    pictures: Sequence[tuple[str, Callable[[Path], None]]],
+) -> None:
+    """All files; pictures last, for they need a library that may not be there."""
+    from partwise import save
+    from partwise.io import write_csv, write_json
+
+    for table in tables:
+        write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
+    save(model, folder / "model.partwise")
+    write_json(folder / "summary.json", summary)
+    for name, draw in pictures:
+        draw(folder / name)
+
+
+@contextmanager
+def noted() -> Iterator[list[warnings.WarningMessage]]:
+    """Warnings as notes on stderr, each once."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        yield said
+    for message in dict.fromkeys(str(warning.message) for warning in said):
+        say(f"Note: {message}")
+
+
+@contextmanager
+def about(source: str) -> Iterator[None]:
+    """Errors begin with the file: the estimator speaks of X, a person at the terminal gave a file."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from error

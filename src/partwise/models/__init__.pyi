@@ -1,0 +1,9 @@
+"""The public estimators: a new model is one file, and one line here."""
+
+from partwise.io import load as load
+from partwise.io import save as save
+from partwise.models.binary import BinaryNMF as BinaryNMF
+from partwise.models.boolean import BooleanMF as BooleanMF
+from partwise.models.function import non_negative_factorization as non_negative_factorization
+from partwise.models.mixture import MixtureClassifier as MixtureClassifier
+from partwise.models.nmf import NMF as NMF

@@ -1,0 +1,171 @@
+"""`fit --model`: every model by its short name, and no option that is quietly ignored."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from calling import call
+from sklearn.base import BaseEstimator, TransformerMixin
+
+import partwise
+from partwise.datasets import load_digits, make_boolean
+from partwise.io import read, registry, write_csv
+
+
+@pytest.fixture
+def yes_no(tmp_path):
+    path = tmp_path / "votes.csv"
+    write_csv(
+        path, make_boolean(80, 60, 3, random_state=0).data.astype(int), None, [f"c{j}" for j in range(60)]
+    )
+    return path
+
+
+@pytest.fixture
+def digits(tmp_path):
+    data = load_digits()
+    path = tmp_path / "digits.npz"
+    np.savez(path, X=data.data[:200], y=data.target[:200])
+    return path
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """Leave the registry as it was."""
+    monkeypatch.setattr(registry, "_models", dict(registry._models))
+    return registry.register_model
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "parameter"),
+    [
+        ("--loss", "kl", "beta_loss"),
+        ("--solver", "mu", "solver"),
+        ("--alpha-w", 0.1, "alpha_W"),
+        ("--alpha-h", 0.1, "alpha_H"),
+        ("--l1-ratio", 0.5, "l1_ratio"),
+        ("--max-time", 5, "max_time"),
+    ],
+)
+def test_an_option_the_model_lacks_is_refused(yes_no, tmp_path, capsys, option, value, parameter):
+    if parameter in partwise.BinaryNMF().get_params():
+        pytest.skip("the model has it")
+    out = tmp_path / "o"
+    assert call("fit", yes_no, "-k", 2, "--model", "binary", option, value, "-o", out) == 2
+    said = capsys.readouterr().err
+    assert f"{option} does not apply to --model binary, which has no parameter {parameter}. It has: " in said
+    assert "n_components" in said
+    assert not out.exists()
+
+
+def test_boolean_and_its_number_of_tiles_by_itself(yes_no, tmp_path, capsys):
+    out = tmp_path / "o"
+    arguments = ("fit", yes_no, "--model", "boolean", "-o", out, "-q", "--max-time", 1)
+    assert call(*arguments, "-k", "auto") == 0
+    assert "3 tiles" in capsys.readouterr().out
+    assert (
+        read(out / "usage.csv").column_names
+        == read(out / "tiles.csv").row_names
+        == ["tile0", "tile1", "tile2"]
+    )
+    assert call(*arguments, "-k", "several") == 2
+    assert "-k must be a number or auto" in capsys.readouterr().err
+
+
+def test_mixture_needs_labels_and_others_want_none(digits, yes_no, tmp_path, capsys):
+    out = tmp_path / "o"
+    arguments = ("fit", digits, "--model", "mixture", "-o", out, "-q", "--set", "n_mixtures=1")
+    assert call(*arguments, "--labels", "y", "--set", "penalty=0.001", "--json") == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["parameters"] == {"n_mixtures": 1, "penalty": 0.001}
+    assert summary["parts"][3]["class"] == 3
+    proba = read(out / "predictions.csv")
+    assert proba.shape == (200, 10)
+    assert np.allclose(proba.data.sum(axis=1), 1.0)
+    assert read(out / "components.csv").shape == (10, 64)
+    assert call(*arguments) == 2
+    assert "learns from labels" in capsys.readouterr().err
+    assert call(*arguments, "--labels", "y", "-k", 3) == 2
+    assert "-k does not apply to --model mixture" in capsys.readouterr().err
+    assert call("fit", yes_no, "-k", 2, "--labels", "c0", "-o", out) == 2
+    assert "--labels does not apply to --model nmf" in capsys.readouterr().err
+
+
+def test_set_reaches_every_parameter(yes_no, tmp_path, capsys):
+    out = tmp_path / "o"
+    arguments = ("fit", yes_no, "-k", 2, "-o", out, "-q")
+    told = ("--set", "shuffle=true", "--set", "init=random", "--set", "max_iter=7", "--set", "tol=0")
+    assert call(*arguments, *told) == 0
+    model = partwise.load(out / "model.partwise")
+    assert (model.shuffle, model.init, model.max_iter, model.n_iter_) == (True, "random", 7, 7)
+    for wrong, words in (
+        ("max_itr=3", "has no parameter max_itr; the nearest are max_iter"),
+        ("tol", "--set takes NAME=VALUE"),
+        ("n_components=3", "n_components was given twice"),
+    ):
+        assert call(*arguments, "--set", wrong) == 2
+        assert words in capsys.readouterr().err
+
+
+def test_a_model_registered_by_someone_else_is_found(yes_no, tmp_path, capsys, registered):
+    @registered
+    class FirstRows(TransformerMixin, BaseEstimator):
+        """The first rows are the parts."""
+
+        kind = "first-rows"
+
+        def __init__(self, count=1):
+            self.count = count
+
+        def fit(self, X, y=None, checkpoint=None):
+            if checkpoint is not None:
+                Path(checkpoint).mkdir()
+            self.components_ = np.asarray(X)[: self.count]
+            self.n_features_in_ = X.shape[1]
+            return self
+
+        def transform(self, X):
+            return np.asarray(X) @ self.components_.T
+
+    out = tmp_path / "o"
+    arguments = ("fit", yes_no, "--model", "first-rows", "--set", "count=3", "-o", out)
+    assert call(*arguments, "--checkpoint", tmp_path / "kept") == 0
+    shown = capsys.readouterr().out
+    assert "80 × 60, 3 parts" in shown
+    assert (tmp_path / "kept").is_dir()
+    assert read(out / "H.csv").shape == (3, 60)
+    assert call("info", out / "model.partwise") == 0
+    assert "FirstRows with 3 parts over 60 features" in capsys.readouterr().out
+    assert call("fit", yes_no, "--model", "first-row", "-o", out) == 2
+    assert "Did you mean first-rows?" in capsys.readouterr().err
+
+
+def test_checkpoints_are_refused_by_a_model_that_keeps_none(digits, tmp_path, capsys):
+    arguments = ("fit", digits, "--model", "mixture", "--labels", "y", "-o", tmp_path / "o")
+    assert call(*arguments, "--checkpoint", tmp_path / "kept") == 2
+    assert "--checkpoint does not apply to --model mixture" in capsys.readouterr().err
+
+
+def test_a_pipeline_can_be_looked_into_and_applied(digits, tmp_path, capsys):
+    out = tmp_path / "o"
+    assert call("classify", digits, "--labels", "y", "-k", 6, "--mixtures", 1, "-o", out, "-q") == 0
+    model = out / "model.partwise"
+    capsys.readouterr()
+    assert call("info", model) == 0
+    shown = capsys.readouterr().out
+    assert "Pipeline of 2 steps over 64 features" in shown
+    assert "NMF with 6 parts over 64 features" in shown
+    assert "MixtureClassifier with 10 components over 6 features" in shown
+    assert "of class 3: nmf" in shown
+    np.save(tmp_path / "new.npy", load_digits().data[200:205])
+    assert call("transform", model, tmp_path / "new.npy", "-o", tmp_path / "P.csv") == 0
+    assert "class probabilities (5 × 10)" in capsys.readouterr().out
+    proba = read(tmp_path / "P.csv")
+    assert proba.column_names == [str(c) for c in range(10)]
+    assert np.allclose(proba.data, partwise.load(model).predict_proba(load_digits().data[200:205]))
+    assert call("transform", model, tmp_path / "new.npy") == 0
+    assert capsys.readouterr().out.startswith("row,0,1,2,3")
+    np.save(tmp_path / "narrow.npy", np.ones((2, 5)))
+    assert call("transform", model, tmp_path / "narrow.npy") == 2
+    assert "X has 5 features" in capsys.readouterr().err
