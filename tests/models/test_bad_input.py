@@ -52,7 +52,7 @@ def test_data(X, words):
         ({"solver": "adam"}, r"solver must be one of \['auto', "),
         ({"solver": "hals", "beta_loss": 1}, "solver 'hals' minimises only the Frobenius loss"),
         ({"solver": "cd", "beta_loss": 1}, "solver 'cd' does not handle beta_loss = 1"),
-        ({"beta_loss": "poisson"}, "beta_loss must be"),
+        ({"beta_loss": "gaussian"}, "beta_loss must be"),
         ({"tol": -1}, "tol must be a number of at least 0"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1"),
         ({"alpha_W": -0.1}, "alpha_W must be"),

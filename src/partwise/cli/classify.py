@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.common import names_or_numbers
+from partwise.cli.common import names_or_numbers, say
 from partwise.cli.options import Json, Key, Output, Quiet
 
 if TYPE_CHECKING:

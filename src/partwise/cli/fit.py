@@ -24,7 +24,9 @@ def fit(
         str, Option("--model", help="nmf, binary, boolean, mixture, or another registered model.")
     ] = "nmf",
     labels: Labels = None,
-    loss: Annotated[str | None, Option(help="frobenius, kl, is, or a number β.")] = None,
+    loss: Annotated[
+        str | None, Option(help="frobenius, kl, is, negative-binomial, bernoulli, or a number β.")
+    ] = None,
     missing: Annotated[
         str | None,
         Option(help="What is unobserved: 'nan' cells, 'zero' entries, or 'none' (NaN is an error)."),

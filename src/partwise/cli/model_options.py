@@ -8,27 +8,20 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-LOSSES = {
-    "frobenius": "frobenius",
-    "euclidean": "frobenius",
-    "l2": "frobenius",
-    "kullback-leibler": "kullback-leibler",
-    "kl": "kullback-leibler",
-    "poisson": "kullback-leibler",
-    "itakura-saito": "itakura-saito",
-    "is": "itakura-saito",
-}
 MISSING = {"nan": float("nan"), "zero": 0.0, "none": None}
 
 
 def loss_from(text: str) -> str | float:
     """A loss from its name, its short name, or a number β."""
-    if text.lower() in LOSSES:
-        return LOSSES[text.lower()]
+    from partwise.losses import ALIASES, REGISTRY
+
+    name = text.lower()
+    if ALIASES.get(name, name) in REGISTRY:
+        return ALIASES.get(name, name)
     try:
         return float(text)
     except ValueError:
-        known = ", ".join(sorted(LOSSES))
+        known = ", ".join(sorted({*REGISTRY, *ALIASES}))
         raise ValueError(f"--loss must be a number or one of {known}; got '{text}'.") from None
 
 

@@ -225,6 +225,23 @@ class InMemory(Matrix):
         For solvers that work row by row; may be called from several threads.
         """
 
+    def arrays(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows `start … stop` of ω x and of ω as dense arrays in double precision."""
+        height, m = stop - start, self.shape[1]
+        u, omega = np.zeros((height, m)), np.full((height, m), float(self.background))
+        for slab in self.packed(start, stop):
+            at = slice(slab.start - start, slab.stop - start)
+            if len(slab.indices) == 0 and len(slab.u) == (slab.stop - slab.start) * m:
+                u[at] = slab.u.reshape(-1, m)
+                if len(slab.v):
+                    omega[at] += slab.v.reshape(-1, m)
+                continue
+            line = np.repeat(np.arange(at.start, at.stop), np.diff(slab.indptr))
+            u[line, slab.indices] = slab.u
+            if len(slab.v):
+                omega[line, slab.indices] += slab.v
+        return u, omega
+
     @classmethod
     def stacked(cls, parts: Sequence[Any]) -> InMemory:
         """Row blocks of this kind on top of each other."""

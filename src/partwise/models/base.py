@@ -50,7 +50,11 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 f"inverse_transform needs one column for each of the {self.components_.shape[0]} components; "
                 f"got shape {W.shape}."
             )
-        return np.asarray(W @ self.components_)
+        return self._expected(np.asarray(W @ self.components_))
+
+    def _expected(self, Y: np.ndarray) -> np.ndarray:
+        """The data to expect where the reconstruction is Y."""
+        return Y
 
     def _named(self, W: np.ndarray, row_names: Any) -> Any:
         """W with the row names of an AnnData where a DataFrame is asked for; scikit-learn does the rest."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.losses import as_loss
 from partwise.models.nmf import NMF, check_start
 from partwise.models.parameters import check_nmf
 
@@ -65,6 +66,6 @@ def non_negative_factorization(
     data = model._given(X, reset=True, weights=weights, sample_weight=sample_weight)
     k = np.shape(H)[0] if n_components in ("auto", None) else int(n_components)
     H = check_start(H, (k, data.X.shape[1]), "NMF (input H)", data.X.dtype)
-    problem = model._problem(data.X, update_H=False)
+    problem = model._problem(data.X, loss=as_loss(model.beta_loss), update_H=False)
     model._pick(problem)
     return model._solve_rows(problem, np.ascontiguousarray(H.T)), H, 0

@@ -34,6 +34,8 @@ def given(
     weights: Any = None,
     sample_weight: Any = None,
     positive: bool = False,
+    highest: float = np.inf,
+    loss_name: str = "",
 ) -> Given:
     """Validate X and wrap it; sets `n_features_in_` and `feature_names_in_` on a fit (`reset`)."""
     row_names = feature_names = None
@@ -56,6 +58,7 @@ def given(
         array = array.copy()
         array.sum_duplicates()
     _check_entries(array, whom, allow_nan, positive, _is(missing_values, 0.0))
+    check_highest(array, highest, loss_name)
     by_row = row_weight(sample_weight, array.shape[0])
     if sp.issparse(array):
         return Given(_sparse(array, missing_values, weights, by_row, positive), row_names)
@@ -118,6 +121,16 @@ def _check_entries(array: Any, whom: str, allow_nan: bool, positive: bool, unsto
                 "When beta_loss <= 0 and X contains zeros, the solver may diverge. Please add small values "
                 f"to X, or use a positive beta_loss ({where})."
             )
+
+
+def check_highest(array: Any, highest: float, loss_name: str) -> None:
+    """Raise ValueError if an entry is above what the loss can take."""
+    values = array.data if sp.issparse(array) else array
+    if np.isfinite(highest) and values.size and np.fmax.reduce(values, axis=None) > highest:
+        raise ValueError(
+            f"beta_loss='{loss_name}' takes data between 0 and {highest:g}; "
+            f"{place_of(array, lambda v: v > highest)}. Rescale the data, or choose another loss."
+        )
 
 
 def row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:

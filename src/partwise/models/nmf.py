@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from partwise.core import Callback, Problem, Result, Session, State, run
 from partwise.initial import start_factors
 from partwise.io.registry import register_model, register_value
-from partwise.losses import as_loss
-from partwise.matrix import Matrix
+from partwise.losses import Bernoulli, BetaDivergence, Loss, NegativeBinomial, as_loss
+from partwise.matrix import InMemory, Matrix
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
 from partwise.models.inputs import given
@@ -25,8 +25,12 @@ from partwise.priors import NO_PRIOR, Bounds, ElasticNet, Gamma, Graph, Prior, S
 from partwise.solvers import pick_solver
 from partwise.solvers.base import AlternatingSolver
 
-for _prior in (ElasticNet, Gamma, SumPrior, Bounds, Graph):
-    register_value(_prior)
+for _value in (ElasticNet, Gamma, SumPrior, Bounds, Graph, BetaDivergence, NegativeBinomial, Bernoulli):
+    register_value(_value)
+
+#: How a parameter of the loss is estimated: how often, iterations before each time, and from how many rows and
+#: entries.
+ESTIMATES, SHORT_RUN, SAMPLED_ROWS, SAMPLED_ENTRIES = 3, 30, 5000, 1_000_000
 
 
 class _Outcome(NamedTuple):
@@ -63,8 +67,11 @@ class NMF(FactorModel):
         descent by scalar Newton steps) for Kullback-Leibler and for Frobenius with missing or weighted entries,
         "emu" (multiplicative updates, extrapolated) for every other β. "randomized" is "hals" from a start found on
         compressed data. "cd" and "mu" are scikit-learn's solvers with its stopping rules.
-    beta_loss : float or {"frobenius", "kullback-leibler", "itakura-saito"}, default="frobenius"
-        The divergence. For β ≤ 0 the data must be positive.
+    beta_loss : float, str or Loss, default="frobenius"
+        "frobenius", "kullback-leibler", "itakura-saito" or a number β: a β-divergence; for β ≤ 0 the data must be
+        positive. "negative-binomial": overdispersed counts, the dispersion estimated, or given as
+        ``partwise.losses.NegativeBinomial(0.5)``. "bernoulli": data in [0, 1]; W H is then the odds, and
+        `inverse_transform` gives probabilities.
     tol : float, default=1e-4
         Stop when the objective falls, per iteration and averaged over ten, by less than `tol` times itself
         ("cd" and "mu": scikit-learn's rules). 0 runs exactly `max_iter` iterations and nothing more.
@@ -117,6 +124,8 @@ class NMF(FactorModel):
         "objective" and "seconds", the start and every iteration of the kept run.
     solver_ : str
         The solver used.
+    loss_ : Loss
+        The loss used, with what it left to the data (the dispersion of "negative-binomial").
 
     See Also
     --------
@@ -244,7 +253,7 @@ class NMF(FactorModel):
         check_nmf(self)
         data = self._given(X, reset=False, weights=weights)
         H = self.components_.astype(data.X.dtype, copy=False)
-        problem = self._problem(data.X, update_H=False)
+        problem = self._problem(data.X, loss=self.loss_, update_H=False)
         return self._named(self._solve_rows(problem, np.ascontiguousarray(H.T)), data.row_names)
 
     def score(self, X: Any, y: Any = None, weights: Any = None) -> float:
@@ -255,7 +264,7 @@ class NMF(FactorModel):
         """
         check_is_fitted(self)
         data = self._given(X, reset=False, weights=weights)
-        problem = self._problem(data.X, update_H=False)
+        problem = self._problem(data.X, loss=self.loss_, update_H=False)
         Ht = np.ascontiguousarray(self.components_.T, dtype=data.X.dtype)
         W = self._solve_rows(problem, Ht)
         return -problem.data_loss(W, Ht) / max(float(data.X.row_observed().sum()), 1e-300)
@@ -276,7 +285,7 @@ class NMF(FactorModel):
         k = self._count_components(data.X, W, H, fixed)
         given_start = self._given_start(data.X, k, W, H)
         free = None if fixed is None else np.arange(len(fixed), k)
-        problem = self._problem(data.X, free_H=free)
+        problem = self._problem(data.X, loss=as_loss(self.beta_loss), free_H=free)
         solver = self._pick(problem)
         with fit_session(
             self,
@@ -285,6 +294,8 @@ class NMF(FactorModel):
             checkpoint=checkpoint,
             data=lambda: {"shape": data.X.shape, "contents": data.X.digest()},
         ) as session:
+            if problem.loss.estimated:
+                problem = self._estimated(session, problem, solver, k, given_start, fixed)
             outcomes = self._runs(session, problem, solver, k, given_start, fixed)
             best = min(outcomes, key=lambda outcome: outcome.objective)
             self._keep(problem, best, solver)
@@ -295,6 +306,7 @@ class NMF(FactorModel):
         return best.W, data.row_names
 
     def _given(self, X: Any, *, reset: bool, weights: Any = None, sample_weight: Any = None) -> Any:
+        loss = as_loss(self.beta_loss)
         return given(
             self,
             X,
@@ -302,7 +314,9 @@ class NMF(FactorModel):
             missing_values=self.missing_values,
             weights=weights,
             sample_weight=sample_weight,
-            positive=as_loss(self.beta_loss).needs_positive_data,
+            positive=loss.needs_positive_data,
+            highest=loss.highest,
+            loss_name=loss.name,
         )
 
     def _fixed(self, X: Matrix) -> np.ndarray | None:
@@ -354,8 +368,9 @@ class NMF(FactorModel):
         W = check_start(W, (X.shape[0], k), "NMF (input W)", X.dtype)
         return W, np.ascontiguousarray(H.T)
 
-    def _problem(self, X: Matrix, *, update_H: bool = True, free_H: np.ndarray | None = None) -> Problem:
-        loss = as_loss(self.beta_loss)
+    def _problem(
+        self, X: Matrix, *, loss: Loss, update_H: bool = True, free_H: np.ndarray | None = None
+    ) -> Problem:
         alpha_H = self.alpha_W if self.alpha_H == "same" else self.alpha_H
 
         def belief(alpha: Any, prior: Prior | None, observed: Any) -> Prior:
@@ -391,6 +406,58 @@ class NMF(FactorModel):
             )
         return pick_solver(self.solver, problem, self.shuffle)
 
+    def _estimated(
+        self,
+        session: Session,
+        problem: Problem,
+        solver: AlternatingSolver,
+        k: int,
+        start: tuple[np.ndarray, np.ndarray] | None,
+        fixed: np.ndarray | None,
+    ) -> Problem:
+        """The problem with what its loss leaves to the data (a dispersion), found with the means of short runs."""
+        rng = as_generator(self.random_state)
+        W, Ht = self._start(problem, k, start, fixed, 0, rng)
+        for round_ in range(ESTIMATES):
+            state = solver.init(problem, W, Ht)
+            result = run(
+                problem,
+                solver,
+                state,
+                max_iter=SHORT_RUN,
+                rng=rng,
+                name=f"estimate{round_}",
+                stopping=solver.stopping(1e-3),
+            )
+            W, Ht = result.state.W, result.state.Ht
+            rows = np.sort(
+                rng.choice(problem.X.shape[0], min(problem.X.shape[0], SAMPLED_ROWS), replace=False)
+            )
+            loss = as_loss(self.beta_loss).estimate(*sampled_entries(problem.X.rows(rows), W[rows], Ht, rng))
+            problem = replace(problem, loss=loss)
+            if session.stopped:
+                break
+        return problem
+
+    def _start(
+        self,
+        problem: Problem,
+        k: int,
+        start: tuple[np.ndarray, np.ndarray] | None,
+        fixed: np.ndarray | None,
+        number: int,
+        rng: np.random.Generator,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """W and Hᵀ to begin the run of this number at."""
+        if start is not None and number == 0:
+            W, Ht = start
+        else:
+            W, Ht = start_factors(problem.X, k, self.init if number == 0 else "random", rng)
+            W, Ht = (np.clip(A, t.lower, t.upper) for A, t in ((W, problem.terms_W), (Ht, problem.terms_H)))
+        if fixed is not None:
+            Ht[:, : len(fixed)] = fixed.T
+        return W, Ht
+
     def _runs(
         self,
         session: Session,
@@ -405,16 +472,7 @@ class NMF(FactorModel):
 
         def attempt(i: int) -> _Outcome:
             rng = generators[i]
-            if start is None or i > 0:
-                W, Ht = start_factors(problem.X, k, self.init if i == 0 else "random", rng)
-            else:
-                W, Ht = start
-            if start is None or i > 0:
-                W, Ht = (
-                    np.clip(A, t.lower, t.upper) for A, t in ((W, problem.terms_W), (Ht, problem.terms_H))
-                )
-            if fixed is not None:
-                Ht[:, : len(fixed)] = fixed.T
+            W, Ht = self._start(problem, k, start, fixed, i, rng)
             result = run(
                 problem,
                 solver,
@@ -457,6 +515,7 @@ class NMF(FactorModel):
 
     def _keep(self, problem: Problem, best: _Outcome, solver: AlternatingSolver) -> None:
         state: State = best.result.state
+        self.loss_ = problem.loss
         self.components_ = np.ascontiguousarray(best.Ht.T)
         self.n_components_ = len(self.components_)
         self.n_samples_fit_ = problem.X.shape[0]
@@ -496,11 +555,28 @@ class NMF(FactorModel):
             chosen={"solver": self.solver_},
         )
 
+    def _expected(self, Y: np.ndarray) -> np.ndarray:
+        """Under the Bernoulli loss, probabilities of the odds W H."""
+        return self.loss_.mean(Y)
+
     def __sklearn_tags__(self) -> Any:
         """NaN is welcome where it marks missing entries."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing_values is not None
         return tags
+
+
+def sampled_entries(
+    X: InMemory, W: np.ndarray, Ht: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Data and reconstructions of observed entries of some rows; columns are drawn at random where rows are long."""
+    n, m = X.shape
+    if n * m > SAMPLED_ENTRIES:
+        columns = np.sort(rng.choice(m, max(1, SAMPLED_ENTRIES // n), replace=False))
+        X, Ht = X.T.rows(columns).T, Ht[columns]
+    weighted, weights = X.arrays(0, n)
+    seen = weights > 0
+    return weighted[seen] / weights[seen], (W @ Ht.T)[seen]
 
 
 def check_start(A: Any, shape: tuple[int, int], whom: str, dtype: Any) -> np.ndarray:
