@@ -1,45 +1,219 @@
-"""Contrastive training: the paper's multiplicative updates (4, 5), and L-BFGS on the same objective."""
+"""Contrastive training: what its methods share, and the multiplicative updates of Lee, Seung & Saul (4, 5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
-from scipy.optimize import minimize
 
+from partwise.core import History, Info, Method, RunState, Stopping, run
 from partwise.mixture.components import Components
-from partwise.mixture.contrastive import Labelled, penalised, sums
+from partwise.mixture.contrastive import Contrastive, sums
 
-#: Told the step, the objective and the components; True ends the run.
-Watch = Callable[[int, float, Components], bool]
+#: Steps without a smaller loss on the held-out samples after which training ends.
+PATIENCE = 20
+#: Largest entry of the gradient at which training has converged, whatever `tol` is.
+SMALL_GRADIENT = 1e-9
 
 
-def multiplicative(
-    data: Labelled, start: Components, penalty: float, max_iter: int, tol: float, watch: Watch
-) -> tuple[Components, bool]:
-    """Equations 4 and 5, in turn; the objective never falls.
+@dataclass
+class TrainingState(RunState):
+    """Where training stands.
+
+    Attributes
+    ----------
+    x : array
+        The parameters, as `Contrastive.vector` lays them out.
+    best_x : array, optional
+        Those with the smallest loss on the held-out samples; None where none are held out.
+    best_objective, best_validation : float
+        Objective and held-out loss of `best_x`.
+    """
+
+    x: np.ndarray
+    best_x: np.ndarray | None = None
+    best_objective: float = float("nan")
+    best_validation: float = float("inf")
+
+    @property
+    def kept(self) -> tuple[np.ndarray, float]:
+        """The parameters to keep and their objective: the best ones, or the last where none are held out."""
+        return (self.x, self.objective) if self.best_x is None else (self.best_x, self.best_objective)
+
+
+StateT = TypeVar("StateT", bound=TrainingState)
+
+
+def start_validation(problem: Contrastive, state: StateT) -> StateT:
+    """Make the start the best so far, where samples are held out."""
+    if problem.held is not None:
+        state.best_x, state.best_validation = state.x, problem.validation(state.x)
+    return state
+
+
+def take_note(problem: Contrastive, state: TrainingState) -> dict[str, float]:
+    """The notes of a step, after which the state knows whether it is the best so far."""
+    if problem.held is None:
+        return {}
+    loss = problem.validation(state.x)
+    if loss < state.best_validation:
+        state.best_x, state.best_objective, state.best_validation = state.x, state.objective, loss
+    return {"validation": loss}
+
+
+class TrainingProgress(Stopping):
+    """Converged when a step gains too little, when the gradient vanishes, or when held-out samples gain no more.
+
+    A gain is too little if it is at most `tol` times the objective (or times 1, where that is more). With ``tol=0``
+    training goes on until a step gains nothing. Held-out samples are looked at where the steps note "validation":
+    their loss must have reached a new minimum within the last `PATIENCE` steps.
+    """
+
+    def begin(self, objective: float) -> None:
+        """Take note of the objective at the start."""
+        self.memory = {"previous": objective, "least": float("inf"), "since": 0}
+
+    def done(self, info: Info) -> bool:
+        """Whether this step should be the last."""
+        memory = self.memory
+        gain = info.objective - memory["previous"]
+        memory["previous"] = info.objective
+        loss = info.notes.get("validation", float("nan"))
+        memory["since"] = memory["since"] + 1 if loss >= memory["least"] else 0
+        memory["least"] = min(memory["least"], loss)
+        return bool(
+            gain <= self.tol * max(1.0, abs(info.objective))
+            or info.violation <= SMALL_GRADIENT
+            or memory["since"] >= PATIENCE
+        )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training found.
+
+    Attributes
+    ----------
+    components : Components
+    objective : float
+        Of the components; NaN when not known.
+    penalty : float
+        That they were trained with.
+    n_iter : int
+    reason : {"converged", "max_iter", "max_time", "interrupted"}
+        Why training ended.
+    history : dict of arrays
+        "objective", "seconds" and "validation" (empty where no samples are held out), the start and every step.
+    """
+
+    components: Components
+    objective: float = float("nan")
+    penalty: float = 0.0
+    n_iter: int = 0
+    reason: str = "interrupted"
+    history: dict[str, np.ndarray] = field(default_factory=lambda: history_of(History()))
+
+
+def history_of(recorded: History, first_validation: Sequence[float] = ()) -> dict[str, np.ndarray]:
+    """The history of a run as arrays; the loop does not note the held-out loss of the start, so it is given."""
+    return {
+        "objective": np.array(recorded.objective),
+        "seconds": np.array(recorded.seconds),
+        "validation": np.array([*first_validation, *recorded.notes.get("validation", ())]),
+    }
+
+
+def train(
+    problem: Contrastive,
+    method: Any,
+    start: Components,
+    *,
+    max_iter: int,
+    tol: float,
+    name: str,
+) -> Trained:
+    """Train from a start until `TrainingProgress` is met, or the run is ended otherwise.
+
+    Parameters
+    ----------
+    problem : Contrastive
+    method : Multiplicative or Lbfgs
+    start : Components
+    max_iter : int
+    tol : float
+    name : str
+        Under which a checkpoint keeps the run.
+
+    Returns
+    -------
+    Trained
+    """
+    state = method.init(problem, start)
+    first = [] if problem.held is None else [state.best_validation]
+    steps: Method[Contrastive, TrainingState] = method
+    result = run(problem, steps, state, max_iter=max_iter, stopping=TrainingProgress(tol), name=name)
+    x, objective = result.state.kept
+    components = problem.components(x.copy())
+    # A factor that all weights share cancels from the posterior.
+    components.log_weight -= components.log_weight.max()
+    history = history_of(result.history, first)
+    return Trained(components, objective, problem.penalty, result.state.iteration, result.reason, history)
+
+
+# ------------------------------------------------------------------ multiplicative updates
+
+
+@dataclass
+class MultiplicativeState(TrainingState):
+    """A `TrainingState` with Σ_k w_k r⁺_kj and Σ_k w_k r⁻_kj, which the next step of W needs."""
+
+    plus: np.ndarray | None = None
+    minus: np.ndarray | None = None
+
+
+class Multiplicative:
+    """Equations 4 and 5 of Lee, Seung & Saul, in turn; the objective never falls.
 
     W alone has the exponent 1 (the bound of L₋ is linear in W), θ alone 1/η with η the largest row sum of the
-    features (Jensen: e^{δ·h} ≤ Σ_μ (h_μ/η) e^{ηδ_μ} + 1 − Σ_μ h_μ/η); both at once, as the paper may be read, would
-    need a larger η. With a penalty, the step of θ is the root of A − B e^{ηδ} − λ(θ + δ), which is (5) at λ = 0.
+    features (Jensen: e^{δ·h} ≤ Σ_μ (h_μ/η) e^{ηδ_μ} + 1 − Σ_μ h_μ/η); both at once, as (4) and (5) may also be
+    read, would need a larger η. With a penalty, the step of θ is the root of A − B e^{ηδ} − λ(θ + δ), which is (5)
+    at λ = 0.
     """
-    now = start.copy()
-    eta = max(float(data.X.sum(axis=1, dtype=float).max()), 1e-300)
-    weight = penalty * data.total
-    before = -np.inf
-    for step in range(max_iter):
-        value, (plus, minus) = sums(data, now, apart=True)
-        objective = penalised(value, data.total, now, penalty)
-        if watch(step, objective, now):
-            return now, True
-        if step > 0 and objective - before <= tol * max(1.0, abs(before)):
-            return now, True
-        before = objective
-        now.log_weight = now.log_weight + _log_ratio(plus[:, -1], minus[:, -1])
+
+    def init(self, problem: Contrastive, start: Components) -> MultiplicativeState:
+        """The state at a start."""
+        return start_validation(problem, MultiplicativeState(problem.vector(start)))
+
+    def value(self, problem: Contrastive, state: MultiplicativeState) -> float:
+        """The objective; the sums that come with it are kept in the state."""
+        components = problem.components(state.x)
+        value, (plus, minus) = sums(problem.data, components, apart=True)
+        state.plus, state.minus = plus[:, -1], minus[:, -1]
+        state.objective = problem.penalised(value, components.exponents)
+        if state.iteration == 0:
+            state.best_objective = state.objective
+        return state.objective
+
+    def step(
+        self, problem: Contrastive, state: MultiplicativeState, rng: np.random.Generator
+    ) -> tuple[MultiplicativeState, Info]:
+        """W, then θ; two passes over the data."""
+        if state.plus is None or state.minus is None:
+            self.value(problem, state)
+        assert state.plus is not None
+        assert state.minus is not None
+        data = problem.data
+        now = problem.components(state.x).copy()
+        now.log_weight += _log_ratio(state.plus, state.minus)
         now.log_weight -= now.log_weight.max()
         _, (plus, minus) = sums(data, now, apart=True)
-        now.exponents = now.exponents + theta_step(plus[:, :-1], minus[:, :-1], now.exponents, eta, weight)
-    return now, False
+        weight = problem.penalty * data.total
+        now.exponents += theta_step(plus[:, :-1], minus[:, :-1], now.exponents, problem.eta, weight)
+        after = replace(state, x=problem.vector(now), iteration=state.iteration + 1)
+        self.value(problem, after)
+        return after, Info(after.iteration, after.objective, notes=take_note(problem, after))
 
 
 def _log_ratio(plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
@@ -50,7 +224,22 @@ def _log_ratio(plus: np.ndarray, minus: np.ndarray) -> np.ndarray:
 def theta_step(
     plus: np.ndarray, minus: np.ndarray, theta: np.ndarray, eta: float, weight: float
 ) -> np.ndarray:
-    """δ with A − B e^{ηδ} = λ(θ + δ); without a penalty log(A/B)/η, and 0 for a feature that never occurs."""
+    """δ with A − B e^{ηδ} = λ(θ + δ); without a penalty log(A/B)/η, and 0 for a feature that never occurs.
+
+    Parameters
+    ----------
+    plus, minus : arrays of shape (J, d)
+        A and B: Σ_k w_k r⁺_kj h_k and Σ_k w_k r⁻_kj h_k.
+    theta : array of shape (J, d)
+    eta : float
+        The largest row sum of the features.
+    weight : float
+        λ, the penalty times the sum of the samples' weights.
+
+    Returns
+    -------
+    array of shape (J, d)
+    """
     free = _log_ratio(plus, minus) / eta
     dead = (plus <= 0) & (minus <= 0)
     if weight == 0:
@@ -70,47 +259,3 @@ def theta_step(
             return then
         delta = then
     return delta
-
-
-def lbfgs(
-    data: Labelled, start: Components, penalty: float, max_iter: int, tol: float, watch: Watch
-) -> tuple[Components, bool]:
-    """Limited-memory BFGS on −L_C / Σw + λ/2 ‖θ‖²."""
-    shape, starts = start.exponents.shape, start.starts
-    size = start.exponents.size
-    last: dict[str, float] = {}
-
-    def unpacked(x: np.ndarray) -> Components:
-        return Components(x[:size].reshape(shape), x[size:], starts)
-
-    def cost(x: np.ndarray) -> tuple[float, np.ndarray]:
-        components = unpacked(x)
-        value, (gradient,) = sums(data, components)
-        gradient = gradient / data.total
-        gradient[:, :-1] -= penalty * components.exponents
-        last["objective"] = penalised(value, data.total, components, penalty)
-        return -last["objective"], -np.concatenate([gradient[:, :-1].ravel(), gradient[:, -1]])
-
-    steps = 0
-    stopped = False
-
-    def callback(intermediate_result: object) -> None:
-        nonlocal steps, stopped
-        steps += 1
-        objective = -float(intermediate_result.fun)  # type: ignore[attr-defined]
-        if watch(steps, objective, unpacked(intermediate_result.x)):  # type: ignore[attr-defined]
-            stopped = True
-            raise StopIteration
-
-    begin = np.concatenate([start.exponents.ravel(), start.log_weight]).astype(float)
-    found = minimize(
-        cost,
-        begin,
-        jac=True,
-        method="L-BFGS-B",
-        callback=callback,
-        options={"maxiter": max_iter, "maxcor": 20, "ftol": tol, "gtol": 1e-9, "maxfun": 3 * max_iter},
-    )
-    done = unpacked(found.x.copy())
-    done.log_weight = done.log_weight - done.log_weight.max()
-    return done, stopped or steps < max_iter
