@@ -118,10 +118,11 @@ class Trained:
 
 def history_of(recorded: History, first_validation: Sequence[float] = ()) -> dict[str, np.ndarray]:
     """The history of a run as arrays; the loop does not note the held-out loss of the start, so it is given."""
+    validation = [*first_validation, *recorded.notes.get("validation", ())]
     return {
         "objective": np.array(recorded.objective),
         "seconds": np.array(recorded.seconds),
-        "validation": np.array([*first_validation, *recorded.notes.get("validation", ())]),
+        "validation": np.array(validation[: len(recorded.objective)]),
     }
 
 
