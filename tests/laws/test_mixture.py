@@ -14,8 +14,9 @@ from partwise.mixture.components import Components, log_posterior
 from partwise.mixture.contrastive import Contrastive, Labelled, sums
 from partwise.mixture.generative import GaussianEM, Gaussians, posterior_components, start_gaussians
 from partwise.mixture.lbfgs import Lbfgs, direction
-from partwise.mixture.optimise import Multiplicative, theta_step, train
+from partwise.mixture.multiplicative import Multiplicative, theta_step
 from partwise.mixture.start import clustered, start_from_clusters
+from partwise.mixture.training import train
 from partwise.parallel import thread_limit
 
 seeds = st.integers(0, 10**6)

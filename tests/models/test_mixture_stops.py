@@ -12,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partwise import MixtureClassifier
 from partwise.core import Checkpoint, Interrupted
-from partwise.mixture import contrastive, optimise, start
+from partwise.mixture import contrastive, multiplicative, start
 from partwise.mixture.generative import GaussianEM
 from partwise.mixture.lbfgs import Lbfgs
-from partwise.mixture.optimise import Multiplicative
-from partwise.mixture.penalty import PENALTIES
+from partwise.mixture.multiplicative import Multiplicative
+from partwise.mixture.penalty import PENALTIES, choose_penalty
 from partwise.models import mixture
 
 REASONS = ("converged", "max_iter", "max_time", "interrupted")
@@ -67,7 +67,7 @@ def count_objective(monkeypatch, stop_at=None):
 
         return called
 
-    for module in (contrastive, optimise, start, mixture):
+    for module in (contrastive, multiplicative, start, mixture):
         monkeypatch.setattr(
             module, "sums", through(contrastive.sums if module is contrastive else module.sums)
         )
@@ -180,6 +180,34 @@ def test_a_fit_that_is_interrupted_again_and_again_ends_with_the_same_bits(
         assert np.array_equal(found.history_[key], whole.history_[key])
     again = model(name).fit(X, y, checkpoint=tmp_path / "fit")
     assert again.exponents_.tobytes() == whole.exponents_.tobytes(), "a finished fit is found as it ended"
+
+
+@pytest.mark.parametrize("name", ["lbfgs", "em"])
+def test_ctrl_c_while_a_checkpoint_is_written_loses_nothing(name, samples, monkeypatch, tmp_path):
+    X, y = samples
+    for moment in (1, 2, 5):
+        saves = Calls(Checkpoint.save, moment)
+        with monkeypatch.context() as patch:
+            patch.setattr(Checkpoint, "save", lambda *a, _s=saves: _s(*a))
+            with pytest.warns(Interrupted):
+                found = model(name).fit(X, y, checkpoint=Checkpoint(tmp_path / str(moment), interval=0.0))
+        assert check_fitted(found, X, y) > CHANCE
+        assert found.ended_by_ == "interrupted"
+
+
+def test_samples_held_out_for_early_stopping_do_not_choose_the_penalty(samples, monkeypatch):
+    X, y = samples
+    seen = []
+
+    def spy(data, *args, **kwargs):
+        seen.append(len(data.y))
+        return choose_penalty(data, *args, **kwargs)
+
+    monkeypatch.setattr(mixture, "choose_penalty", spy)
+    found = model("auto", early_stopping=True).fit(X, y)
+    assert seen == [216]
+    assert len(found.history_["validation"]) == len(found.history_["objective"])
+    assert found.objective_ == found.history_["objective"][found.history_["validation"].argmin()]
 
 
 def test_more_steps_go_on_from_a_checkpoint(samples, tmp_path):

@@ -16,7 +16,7 @@ from scipy.optimize import line_search
 from partwise.core import Info
 from partwise.mixture.components import Components
 from partwise.mixture.contrastive import Contrastive
-from partwise.mixture.optimise import TrainingState, start_validation, take_note
+from partwise.mixture.training import TrainingState, note_validation, start_validation
 
 #: Steps whose curvature is remembered.
 MEMORY = 20
@@ -102,7 +102,7 @@ class Lbfgs:
             iteration=state.iteration + 1,
         )
         violation = float(np.abs(there.gradient).max())
-        notes = take_note(problem, after)
+        notes = note_validation(problem, after)
         return after, Info(after.iteration, after.objective, violation, notes=notes)
 
 

@@ -10,7 +10,7 @@ from partwise.core import joined_session
 from partwise.mixture.components import Components
 from partwise.mixture.contrastive import Contrastive, Labelled, held_out_loss
 from partwise.mixture.lbfgs import Lbfgs
-from partwise.mixture.optimise import Trained, train
+from partwise.mixture.training import Trained, train
 
 #: Penalties that are tried, weakest first: a strong one makes a class's components alike, and alike they stay.
 PENALTIES = (3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)

@@ -24,9 +24,10 @@ from partwise.mixture.generative import (
     start_gaussians,
 )
 from partwise.mixture.lbfgs import Lbfgs
-from partwise.mixture.optimise import Multiplicative, Trained, TrainingProgress, history_of, train
+from partwise.mixture.multiplicative import Multiplicative
 from partwise.mixture.penalty import choose_penalty, held_out
 from partwise.mixture.start import Clusters, class_counts, clustered, start_from_clusters
+from partwise.mixture.training import Trained, TrainingProgress, history_of, train
 from partwise.models.base import as_generator, fit_session
 from partwise.models.inputs import place_of
 from partwise.models.parameters import choice, real, whole
@@ -272,7 +273,9 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, number = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             held = (
-                f"one class only ({self.classes_[0]!r})" if len(self.classes_) else "no class of any weight"
+                f"one class only ({self.classes_.tolist()[0]!r})"
+                if len(self.classes_)
+                else "no class of any weight"
             )
             raise ValueError(f"y has {held}; a classifier needs samples of at least two.")
         if self.training == "contrastive" and self.optimizer == "multiplicative" and X.min() < 0:
@@ -367,8 +370,9 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         counts = class_counts(data, len(self.classes_), self.n_mixtures)
         few = np.flatnonzero(counts < self.n_mixtures)
         if len(few):
+            one = self.classes_.tolist()[few[0]]
             warnings.warn(
-                f"{len(few)} of {len(counts)} classes (for instance {self.classes_[few[0]]!r}) have fewer samples "
+                f"{len(few)} of {len(counts)} classes (for instance {one!r}) have fewer samples "
                 f"than n_mixtures={self.n_mixtures}; they get one component for each sample.",
                 UserWarning,
                 stacklevel=4,
