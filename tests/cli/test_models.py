@@ -141,10 +141,25 @@ def test_a_model_registered_by_someone_else_is_found(yes_no, tmp_path, capsys, r
     assert "Did you mean first-rows?" in capsys.readouterr().err
 
 
-def test_checkpoints_are_refused_by_a_model_that_keeps_none(digits, tmp_path, capsys):
-    arguments = ("fit", digits, "--model", "mixture", "--labels", "y", "-o", tmp_path / "o")
-    assert call(*arguments, "--checkpoint", tmp_path / "kept") == 2
-    assert "--checkpoint does not apply to --model mixture" in capsys.readouterr().err
+def test_a_fit_goes_on_from_its_checkpoint_and_not_from_another(digits, tmp_path, capsys):
+    arguments = (
+        "fit",
+        digits,
+        "-k",
+        3,
+        "--tol",
+        0,
+        "-q",
+        "--checkpoint",
+        tmp_path / "kept",
+        "-o",
+        tmp_path / "o",
+    )
+    assert call(*arguments, "--key", "X", "--max-iter", 5) == 0
+    assert call(*arguments, "--key", "X", "--max-iter", 9) == 0
+    assert len(partwise.load(tmp_path / "o" / "model.partwise").history_["objective"]) == 10
+    assert call(*arguments, "--key", "X", "--set", "alpha_W=0.5") == 2
+    assert "alpha_W was 0.0 and is now 0.5" in capsys.readouterr().err
 
 
 def test_a_pipeline_can_be_looked_into_and_applied(digits, tmp_path, capsys):

@@ -4,15 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.linear_model import LogisticRegression
 
+from partwise.core import run
 from partwise.mixture.components import Components, log_posterior
-from partwise.mixture.contrastive import Labelled, penalised, sums
-from partwise.mixture.generative import run_em
-from partwise.mixture.optimise import lbfgs, multiplicative, theta_step
-from partwise.mixture.start import start_from_clusters
+from partwise.mixture.contrastive import Contrastive, Labelled, sums
+from partwise.mixture.generative import GaussianEM, Gaussians, posterior_components, start_gaussians
+from partwise.mixture.lbfgs import Lbfgs, direction
+from partwise.mixture.multiplicative import Multiplicative, theta_step
+from partwise.mixture.start import clustered, start_from_clusters
+from partwise.mixture.training import train
 from partwise.parallel import thread_limit
 
 seeds = st.integers(0, 10**6)
@@ -67,14 +71,89 @@ def test_far_away_samples_and_large_exponents_stay_finite():
     assert np.allclose(np.exp(log_posterior(scores)).sum(axis=1), 1.0)
 
 
-@given(seed=seeds, penalty=st.sampled_from([0.0, 1e-3, 0.1]))
-def test_multiplicative_training_never_lowers_the_objective(seed, penalty):
+def trained(data, start, method, penalty=0.0, max_iter=500, tol=0.0, held=None):
+    problem = Contrastive(data, start.starts, penalty, held)
+    return train(problem, method, start, max_iter=max_iter, tol=tol, name="")
+
+
+@given(seed=seeds, penalty=st.sampled_from([0.0, 1e-3, 0.1]), method=st.sampled_from([Multiplicative, Lbfgs]))
+def test_contrastive_training_never_lowers_the_objective(seed, penalty, method):
     data, start = problem(seed)
-    trace = []
-    multiplicative(data, start, penalty, 30, 0.0, lambda step, value, _: bool(trace.append(value)))
-    trace = np.array(trace)
+    found = trained(data, start, method(), penalty, max_iter=30)
+    trace = found.history["objective"]
     assert (np.diff(trace) >= -1e-10 * np.abs(trace[:-1])).all()
     assert trace[-1] > trace[0]
+    value = sums(data, found.components)[0] / data.total - penalty / 2 * (found.components.exponents**2).sum()
+    assert value == pytest.approx(found.objective, rel=1e-9), (
+        "the objective reported is that of the components"
+    )
+
+
+@given(seed=seeds)
+def test_the_two_loop_recursion_solves_a_quadratic(seed):
+    """With as many conjugate moves as dimensions, the direction is the Newton step."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(4, 4))
+    A = A @ A.T + 0.5 * np.eye(4)
+    moves = np.linalg.eigh(A)[1].T * rng.uniform(0.5, 2.0, (4, 1))
+    gradient = rng.normal(size=4)
+    assert np.allclose(A @ direction(gradient, moves, moves @ A), -gradient)
+
+
+def test_lbfgs_ends_as_well_as_the_one_of_scipy():
+    data, start = problem(11, n=300, d=6, counts=(2, 2, 2))
+    calls = []
+
+    def cost(x):
+        value, gradient = Contrastive(data, start.starts, 1e-3).value_and_gradient(x)
+        calls.append(-value)
+        return -value, -gradient
+
+    options = {"maxiter": 500, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-9}
+    theirs = minimize(cost, Contrastive.vector(start), jac=True, method="L-BFGS-B", options=options)
+    ours = trained(data, start, Lbfgs(), 1e-3, tol=1e-9)
+    assert ours.reason == "converged"
+    assert -ours.objective <= theirs.fun + 1e-5
+    assert ours.n_iter < 1.5 * theirs.nit
+
+
+def test_a_failed_line_search_is_followed_by_steepest_descent():
+    """Curvature from elsewhere gives a direction in which the cost rises; the step goes down all the same."""
+    data, start = problem(2)
+    setting, method = Contrastive(data, start.starts, 0.01), Lbfgs()
+    state = method.init(setting, start)
+    before = state.objective = method.value(setting, state)
+    state.moves = np.eye(len(state.x))[:3]
+    state.bends = -state.moves
+    after, info = method.step(setting, state, None)
+    assert info.objective > before
+    assert len(after.moves) <= 1, "what was remembered is forgotten"
+
+
+def test_at_the_optimum_training_stops_where_it_is():
+    data, start = problem(4, counts=(1, 1, 1))
+    found = trained(data, start, Lbfgs(), 0.1)
+    assert found.reason == "converged"
+    again = trained(data, found.components, Lbfgs(), 0.1)
+    assert again.reason == "converged"
+    assert again.n_iter <= 3
+    assert np.allclose(again.components.exponents, found.components.exponents, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", [Multiplicative, Lbfgs])
+def test_early_stopping_keeps_the_components_that_did_best_on_held_out_samples(method):
+    data, start = problem(6, n=400, d=8, counts=(4, 4, 4))
+    rng = np.random.default_rng(0)
+    noise = Labelled(data.X[300:], rng.integers(3, size=100), data.weight[300:])
+    found = trained(data.rows(np.arange(300)), start, method(), max_iter=300, held=noise)
+    trace = found.history["validation"]
+    assert len(trace) == len(found.history["objective"])
+    assert found.reason == "converged"
+    assert len(trace) - 1 == trace.argmin() + 20 or trace.argmin() == 0
+    assert Contrastive(data, start.starts, held=noise).validation(
+        Contrastive.vector(found.components)
+    ) == pytest.approx(trace.min(), rel=1e-12)
+    assert found.objective == found.history["objective"][trace.argmin()]
 
 
 @given(seed=seeds, weight=st.floats(0.01, 100.0))
@@ -89,11 +168,11 @@ def test_the_penalised_step_solves_its_equation(seed, weight):
 
 def test_both_optimizers_end_at_the_same_optimum():
     data, start = problem(3, n=200, counts=(1, 1, 1))
-    quiet = lambda *_: False  # noqa: E731
-    fast, _ = lbfgs(data, start, 0.05, 500, 1e-14, quiet)
-    slow, _ = multiplicative(data, start, 0.05, 4000, 1e-14, quiet)
-    reached = [penalised(sums(data, c)[0], data.total, c, 0.05) for c in (fast, slow)]
-    assert reached[1] == pytest.approx(reached[0], abs=1e-7)
+    ends = [
+        trained(data, start, method, 0.05, max_iter=4000, tol=1e-14) for method in (Lbfgs(), Multiplicative())
+    ]
+    assert ends[1].objective == pytest.approx(ends[0].objective, abs=1e-7)
+    fast, slow = (end.components for end in ends)
     assert np.allclose(fast.class_scores(data.X).argmax(axis=1), slow.class_scores(data.X).argmax(axis=1))
     assert np.allclose(
         log_posterior(fast.class_scores(data.X)), log_posterior(slow.class_scores(data.X)), atol=1e-3
@@ -103,7 +182,7 @@ def test_both_optimizers_end_at_the_same_optimum():
 def test_one_component_for_each_class_is_logistic_regression():
     data, start = problem(5, n=300, counts=(1, 1, 1))
     data = Labelled(data.X, data.y, np.ones(300))
-    found, _ = lbfgs(data, start, 0.01, 2000, 1e-15, lambda *_: False)
+    found = trained(data, start, Lbfgs(), 0.01, max_iter=2000, tol=1e-15).components
     model = LogisticRegression(C=1 / (0.01 * 300), tol=1e-10, max_iter=5000).fit(data.X, data.y)
     ours = np.exp(log_posterior(found.class_scores(data.X)))
     assert np.allclose(ours, model.predict_proba(data.X), atol=1e-4)
@@ -115,11 +194,13 @@ def test_em_never_lowers_the_likelihood_and_its_posterior_has_the_form_of_equati
     X = np.vstack([rng.normal(m, 1.0, (80, 2)) for m in ((0, 0), (3, 1), (0, 4), (5, 5))])
     y = np.repeat([0, 0, 1, 1], 80)
     data = Labelled(X, y, rng.uniform(0.5, 1.5, len(X)))
-    trace = []
-    components, means, _ = run_em(
-        data, np.array([2, 2]), "random", covariance, 60, 0.0, rng, lambda _, v: bool(trace.append(v))
-    )
+    counts = np.array([2, 2])
+    start = start_gaussians(data, clustered(data, counts, "random", rng))
+    result = run(Gaussians(data, counts, covariance), GaussianEM(), start, max_iter=60)
+    trace = np.array(result.history.objective)
+    assert len(trace) == 61
     assert (np.diff(trace) >= -1e-10 * np.abs(trace[:-1])).all()
+    components, means = posterior_components(result.state, counts), result.state.means
     # The shared covariance and the weights of the mixtures, from the components themselves.
     inverse, *_ = np.linalg.lstsq(
         means - means[0], components.exponents - components.exponents[0], rcond=None

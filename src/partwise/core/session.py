@@ -140,7 +140,9 @@ class Session:
             return saved
         found = compute()
         if not self.interrupted:
-            self.checkpoint.save(name, found, rng)
+            # Ctrl-C while saving must not lose what was found.
+            with self.interruptible():
+                self.checkpoint.save(name, found, rng)
         return found
 
 

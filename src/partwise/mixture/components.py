@@ -1,9 +1,9 @@
 """The posterior of Lee, Seung & Saul (equation 1), in log space.
 
 Component j belongs to one class and scores a sample by θ_j · h + log W_j; a class's score is the log-sum-exp of
-its components, and the posterior is their softmax. (The paper writes a full matrix W_ij; its count of parameters,
-6,480 for ten classes of eight components on 80 features, is that of one weight for each component, so W is block
-diagonal.)
+its components, and the posterior is their softmax. (Lee, Seung & Saul write a full matrix W_ij; their count of
+parameters, 6,480 for ten classes of eight components on 80 features, is that of one weight for each component, so W
+is block diagonal.)
 """
 
 from __future__ import annotations
@@ -12,13 +12,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: Rows that are looked at together.
+#: Rows whose scores are held in memory at a time.
 CHUNK = 2048
 
 
 @dataclass
 class Components:
-    """Exponents θ (J × d), log-weights (J) and the first component of each class, with J at the end."""
+    """The parameters of the posterior.
+
+    Attributes
+    ----------
+    exponents : array of shape (J, d)
+        θ, the components of the first class first.
+    log_weight : array of shape (J,)
+        log W.
+    starts : array of int of shape (n_classes + 1,)
+        The first component of each class, and J.
+    """
 
     exponents: np.ndarray
     log_weight: np.ndarray
@@ -26,12 +36,12 @@ class Components:
 
     @classmethod
     def of(cls, exponents: np.ndarray, log_weight: np.ndarray, counts: np.ndarray) -> Components:
-        """From so many components of each class, in the order of the classes."""
+        """From the number of components of each class, in the order of the classes."""
         return cls(exponents, log_weight, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
 
     @property
     def n_classes(self) -> int:
-        """How many classes."""
+        """Number of classes."""
         return len(self.starts) - 1
 
     @property
@@ -40,11 +50,20 @@ class Components:
         return np.repeat(np.arange(self.n_classes), np.diff(self.starts))
 
     def copy(self) -> Components:
-        """One to change."""
+        """A copy that later steps will not change."""
         return Components(self.exponents.copy(), self.log_weight.copy(), self.starts)
 
     def class_scores(self, X: np.ndarray) -> np.ndarray:
-        """The log of Σ_j W_j e^{θ_j · h} over the components of each class (n × C)."""
+        """The log of Σ_j W_j e^{θ_j · h} over the components of each class.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, d)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
         out = np.empty((len(X), self.n_classes))
         first = self.starts[:-1]
         for a in range(0, len(X), CHUNK):
@@ -56,6 +75,6 @@ class Components:
 
 
 def log_posterior(class_scores: np.ndarray) -> np.ndarray:
-    """Normalised over the classes."""
+    """The log-softmax of `Components.class_scores` over the classes."""
     top = class_scores.max(axis=1, keepdims=True)
     return class_scores - top - np.log(np.exp(class_scores - top).sum(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""The contrastive objective (equations 2 and 3) and its gradient, threaded and in row blocks.
+"""The contrastive objective of Lee, Seung & Saul (equations 2 and 3) and its gradient, threaded and in row blocks.
 
 L_C = Σ_k w_k (log Σ_{j of y_k} W_j e^{θ_j·h_k} − log Σ_j W_j e^{θ_j·h_k}). With r⁺ the responsibilities within
 the sample's own class and r⁻ those among all components, ∂L_C/∂θ_j = Σ_k w_k (r⁺_kj − r⁻_kj) h_k, and the same
@@ -8,11 +8,12 @@ without h_k for log W_j.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from partwise.jit import njit
-from partwise.mixture.components import CHUNK, Components
+from partwise.mixture.components import CHUNK, Components, log_posterior
 from partwise.parallel import over_rows
 
 #: Strips of rows with sums of their own, added in order: the answer does not depend on the number of threads.
@@ -21,7 +22,17 @@ STRIPS = 16
 
 @dataclass(frozen=True)
 class Labelled:
-    """Features (n × d), class numbers and weights of samples."""
+    """Samples with their classes.
+
+    Attributes
+    ----------
+    X : array of shape (n_samples, d)
+        Features.
+    y : array of int of shape (n_samples,)
+        Number of each sample's class.
+    weight : array of shape (n_samples,)
+        How much each sample counts.
+    """
 
     X: np.ndarray
     y: np.ndarray
@@ -33,7 +44,7 @@ class Labelled:
         return float(self.weight.sum())
 
     def rows(self, chosen: np.ndarray) -> Labelled:
-        """Some of them."""
+        """The samples at these places (indices or a mask)."""
         return Labelled(np.ascontiguousarray(self.X[chosen]), self.y[chosen], self.weight[chosen])
 
 
@@ -100,7 +111,22 @@ def balance(
 
 
 def sums(data: Labelled, components: Components, apart: bool = False) -> tuple[float, list[np.ndarray]]:
-    """L_C, and Σ_k w_k r_kj (h_k, 1), J × (d + 1): of r⁺ − r⁻, or of both, r⁺ first, if they are wanted apart."""
+    """L_C, and what its gradient is made of.
+
+    Parameters
+    ----------
+    data : Labelled
+    components : Components
+    apart : bool
+        Whether r⁺ and r⁻ are summed apart.
+
+    Returns
+    -------
+    value : float
+        L_C.
+    sums : list of arrays of shape (J, d + 1)
+        Σ_k w_k r_kj (h_k, 1): one array, for r = r⁺ − r⁻ (the gradient), or two, for r⁺ and for r⁻.
+    """
     n, d = data.X.shape
     J = len(components.log_weight)
     kinds = 2 if apart else 1
@@ -131,6 +157,65 @@ def sums(data: Labelled, components: Components, apart: bool = False) -> tuple[f
     return float(values.sum()), list(slots.sum(axis=0))
 
 
-def penalised(value: float, total: float, components: Components, penalty: float) -> float:
-    """What is maximised: the mean of log p less penalty/2 ‖θ‖²."""
-    return value / total - 0.5 * penalty * float((components.exponents.astype(float) ** 2).sum())
+def held_out_loss(held: Labelled, components: Components) -> tuple[float, float]:
+    """Share of wrong labels among held-out samples, and their mean of −log p."""
+    scores = components.class_scores(held.X)
+    weight = held.weight / held.total
+    error = float(weight @ (scores.argmax(axis=1) != held.y))
+    loss = -float(weight @ log_posterior(scores)[np.arange(len(held.y)), held.y])
+    return error, loss
+
+
+@dataclass(frozen=True)
+class Contrastive:
+    """What contrastive training maximises: L_C / Σ w − penalty/2 ‖θ‖², as a function of one vector.
+
+    The vector x holds the rows of θ one after another, then log W.
+
+    Attributes
+    ----------
+    data : Labelled
+        The samples to train on.
+    starts : array of int
+        The first component of each class, and their number.
+    penalty : float
+    held : Labelled, optional
+        Samples that training does not see, to tell when to stop.
+    """
+
+    data: Labelled
+    starts: np.ndarray
+    penalty: float = 0.0
+    held: Labelled | None = None
+
+    @staticmethod
+    def vector(components: Components) -> np.ndarray:
+        """The components as one vector."""
+        return np.concatenate([components.exponents.ravel(), components.log_weight]).astype(float)
+
+    def components(self, x: np.ndarray) -> Components:
+        """The components that a vector holds; their arrays are views of it."""
+        size = int(self.starts[-1]) * self.data.X.shape[1]
+        return Components(x[:size].reshape(-1, self.data.X.shape[1]), x[size:], self.starts)
+
+    def penalised(self, value: float, exponents: np.ndarray) -> float:
+        """The objective, from L_C and θ."""
+        return value / self.data.total - 0.5 * self.penalty * float((exponents.astype(float) ** 2).sum())
+
+    def value_and_gradient(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """The objective and its gradient, from one pass over the data."""
+        components = self.components(x)
+        value, (slopes,) = sums(self.data, components)
+        slopes = slopes / self.data.total
+        slopes[:, :-1] -= self.penalty * components.exponents
+        gradient = np.concatenate([slopes[:, :-1].ravel(), slopes[:, -1]])
+        return self.penalised(value, components.exponents), gradient
+
+    @cached_property
+    def eta(self) -> float:
+        """The largest row sum of the features, which bounds the multiplicative step of θ."""
+        return max(float(self.data.X.sum(axis=1, dtype=float).max()), 1e-300)
+
+    def validation(self, x: np.ndarray) -> float:
+        """The loss on the held-out samples; NaN where there are none."""
+        return float("nan") if self.held is None else held_out_loss(self.held, self.components(x))[1]

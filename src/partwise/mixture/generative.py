@@ -7,87 +7,143 @@ cancels: θ_j = Σ⁻¹ μ_j and log W_j = log π_j − μ_jᵀ Σ⁻¹ μ_j / 2
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
+from partwise.core import Info, RunState
 from partwise.mixture.components import Components
 from partwise.mixture.contrastive import Labelled
-from partwise.mixture.start import clustered
+from partwise.mixture.start import Clusters
 
 COVARIANCES = ("spherical", "diagonal", "tied")
 
 
-def run_em(
-    data: Labelled,
-    counts: np.ndarray,
-    init: str,
-    covariance: str,
-    max_iter: int,
-    tol: float,
-    rng: np.random.Generator,
-    watch: Callable[[int, float], bool],
-) -> tuple[Components, np.ndarray, bool]:
-    """The components, their means, and whether it converged; the mean log-likelihood never falls."""
-    X, total = data.X.astype(float), data.total
-    d = X.shape[1]
-    means, masses, variance = clustered(data, counts, init, rng)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    floor = 1e-6 * max(float(X.var(axis=0).mean()), 1e-300)
-    root = np.sqrt(max(variance, floor)) * np.eye(d)
-    members = [np.flatnonzero((data.y == c) & (data.weight > 0)) for c in range(len(counts))]
-    second = (X * data.weight[:, None]).T @ X if covariance == "tied" else data.weight @ X**2
-    before, converged = -np.inf, False
-    for step in range(max_iter):
-        log_prior = np.log(np.maximum(masses, 1e-300) / total)
+class Gaussians:
+    """The mean log-likelihood of samples and classes: Σ_k w_k log Σ_{j of y_k} π_j N(h_k; μ_j, Σ) / Σ_k w_k.
+
+    Parameters
+    ----------
+    data : Labelled
+    counts : array of int
+        Number of components of each class.
+    covariance : {"spherical", "diagonal", "tied"}
+    """
+
+    def __init__(self, data: Labelled, counts: np.ndarray, covariance: str) -> None:
+        self.X, self.weight, self.total = data.X.astype(float), data.weight, data.total
+        self.counts, self.covariance = counts, covariance
+        self.starts = np.concatenate([[0], np.cumsum(counts)])
+        self.floor = variance_floor(data)
+        self.members = [np.flatnonzero((data.y == c) & (data.weight > 0)) for c in range(len(counts))]
+        if covariance == "tied":
+            self.second = (self.X * self.weight[:, None]).T @ self.X
+        else:
+            self.second = self.weight @ self.X**2
+
+
+@dataclass
+class GaussianState(RunState):
+    """The parameters of the Gaussians.
+
+    Attributes
+    ----------
+    means : array of shape (J, d)
+    masses : array of shape (J,)
+        π times the sum of the samples' weights.
+    root : array of shape (d, d)
+        Cholesky factor of Σ.
+    sums, shares : arrays of shapes (J, d) and (J,), optional
+        Σ_k w_k r_kj h_k and Σ_k w_k r_kj at these parameters, which the next M-step needs; r are responsibilities.
+    """
+
+    means: np.ndarray
+    masses: np.ndarray
+    root: np.ndarray
+    sums: np.ndarray | None = None
+    shares: np.ndarray | None = None
+
+
+class GaussianEM:
+    """EM; the mean log-likelihood never falls."""
+
+    def value(self, problem: Gaussians, state: GaussianState) -> float:
+        """The E-step: the mean log-likelihood; sums of responsibilities are kept in the state."""
+        means, root = state.means, state.root
+        log_prior = np.log(np.maximum(state.masses, 1e-300) / problem.total)
         white = solve_triangular(root, means.T, lower=True).T
-        constant = -np.log(np.diag(root)).sum() - 0.5 * d * np.log(2.0 * np.pi)
+        constant = -np.log(np.diag(root)).sum() - 0.5 * means.shape[1] * np.log(2.0 * np.pi)
         value = 0.0
-        new_means, new_masses = np.zeros_like(means), np.zeros_like(masses)
-        for c, rows in enumerate(members):
-            mine = slice(starts[c], starts[c + 1])
-            H = solve_triangular(root, X[rows].T, lower=True).T
-            distance = (H**2).sum(axis=1)[:, None] - 2.0 * H @ white[mine].T + (white[mine] ** 2).sum(axis=1)
-            scores = log_prior[mine] - 0.5 * distance
+        sums, shares = np.zeros_like(means), np.zeros_like(state.masses)
+        for c, rows in enumerate(problem.members):
+            own = slice(problem.starts[c], problem.starts[c + 1])
+            X, weight = problem.X[rows], problem.weight[rows]
+            H = solve_triangular(root, X.T, lower=True).T
+            distance = (H**2).sum(axis=1)[:, None] - 2.0 * H @ white[own].T + (white[own] ** 2).sum(axis=1)
+            scores = log_prior[own] - 0.5 * distance
             top = scores.max(axis=1)
             share = np.exp(scores - top[:, None])
-            sums = share.sum(axis=1)
-            value += float(data.weight[rows] @ (top + np.log(sums) + constant))
-            share *= (data.weight[rows] / sums)[:, None]
-            new_masses[mine] = share.sum(axis=0)
-            new_means[mine] = share.T @ X[rows]
-        value /= total
-        if watch(step, value):
-            converged = True
-            break
-        if step > 0 and value - before <= tol * max(1.0, abs(before)):
-            converged = True
-            break
-        before = value
-        # A component that nobody uses stays where it is.
-        used = new_masses > 1e-10 * total
-        means = np.where(used[:, None], new_means / np.maximum(new_masses, 1e-300)[:, None], means)
-        masses = np.maximum(new_masses, 1e-10 * total)
-        root = spread_root(second, means, np.where(used, new_masses, 0.0), total, covariance, floor)
-    white = solve_triangular(root, means.T, lower=True).T
-    exponents = solve_triangular(root, white.T, lower=True, trans="T").T
-    log_weight = np.log(masses / total) - 0.5 * (white**2).sum(axis=1)
-    return Components.of(exponents, log_weight, counts), means, converged
+            norm = share.sum(axis=1)
+            value += float(weight @ (top + np.log(norm) + constant))
+            share *= (weight / norm)[:, None]
+            shares[own] = share.sum(axis=0)
+            sums[own] = share.T @ X
+        state.sums, state.shares = sums, shares
+        state.objective = value / problem.total
+        return state.objective
+
+    def step(
+        self, problem: Gaussians, state: GaussianState, rng: np.random.Generator
+    ) -> tuple[GaussianState, Info]:
+        """The M-step, and the E-step of what it gives."""
+        if state.sums is None or state.shares is None:
+            self.value(problem, state)
+        assert state.sums is not None
+        assert state.shares is not None
+        # A component that no sample belongs to stays where it is.
+        used = state.shares > 1e-10 * problem.total
+        means = np.where(used[:, None], state.sums / np.maximum(state.shares, 1e-300)[:, None], state.means)
+        after = replace(
+            state,
+            means=means,
+            masses=np.maximum(state.shares, 1e-10 * problem.total),
+            root=spread_root(problem, means, np.where(used, state.shares, 0.0)),
+            iteration=state.iteration + 1,
+        )
+        self.value(problem, after)
+        return after, Info(after.iteration, after.objective)
 
 
-def spread_root(
-    second: np.ndarray, means: np.ndarray, masses: np.ndarray, total: float, covariance: str, floor: float
-) -> np.ndarray:
+def variance_floor(data: Labelled) -> float:
+    """The smallest variance that the covariance may have."""
+    return 1e-6 * max(float(data.X.var(axis=0, dtype=float).mean()), 1e-300)
+
+
+def start_gaussians(data: Labelled, clusters: Clusters) -> GaussianState:
+    """Gaussians at clusters, with the mean variance within these."""
+    width = np.sqrt(max(clusters.variance, variance_floor(data)))
+    return GaussianState(clusters.means, clusters.masses, width * np.eye(data.X.shape[1]))
+
+
+def posterior_components(state: GaussianState, counts: np.ndarray) -> Components:
+    """The exponents and weights by which the Gaussians' posterior has the form of equation 1."""
+    white = solve_triangular(state.root, state.means.T, lower=True).T
+    exponents = solve_triangular(state.root, white.T, lower=True, trans="T").T
+    log_weight = np.log(state.masses / state.masses.sum()) - 0.5 * (white**2).sum(axis=1)
+    return Components.of(exponents, log_weight, counts)
+
+
+def spread_root(problem: Gaussians, means: np.ndarray, masses: np.ndarray) -> np.ndarray:
     """The Cholesky factor of the shared covariance: second moments less those of the means."""
     d = means.shape[1]
-    if covariance == "tied":
-        S = (second - (means * masses[:, None]).T @ means) / total
+    if problem.covariance == "tied":
+        S = (problem.second - (means * masses[:, None]).T @ means) / problem.total
         try:
             return np.asarray(cholesky(S, lower=True))
         except np.linalg.LinAlgError:
-            return np.asarray(cholesky(S + floor * np.eye(d), lower=True))
-    variance = (second - masses @ means**2) / total
-    if covariance == "spherical":
+            return np.asarray(cholesky(S + problem.floor * np.eye(d), lower=True))
+    variance = (problem.second - masses @ means**2) / problem.total
+    if problem.covariance == "spherical":
         variance = np.full(d, variance.mean())
-    return np.diag(np.sqrt(np.maximum(variance, floor)))
+    return np.diag(np.sqrt(np.maximum(variance, problem.floor)))

@@ -2,48 +2,96 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
+from partwise.core import joined_session
 from partwise.mixture.components import Components
 from partwise.mixture.contrastive import Labelled, sums
 
-#: Samples of a class that k-means looks at, at most, and samples that the width is tried on.
-LOOK, TRY = 20_000, 5_000
+#: Samples of a class that k-means is given, at most, and samples that widths are compared on.
+CLUSTERED_SAMPLES, COMPARED_SAMPLES = 20_000, 5_000
+#: Widths that are compared, in multiples of the variance within clusters.
+WIDTHS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+
+
+class Clusters(NamedTuple):
+    """Clusters of all classes, those of the first class first.
+
+    Attributes
+    ----------
+    means : array of shape (J, d)
+    masses : array of shape (J,)
+        Sums of the samples' weights.
+    variance : float
+        Mean over samples and features of the squared distance from the cluster's mean.
+    """
+
+    means: np.ndarray
+    masses: np.ndarray
+    variance: float
 
 
 def class_counts(data: Labelled, n_classes: int, n_mixtures: int) -> np.ndarray:
-    """Components for each class: as many as asked for, or as its samples of any weight allow."""
+    """Number of components for each class: `n_mixtures`, or one for each sample where a class has fewer."""
     samples = np.bincount(data.y[data.weight > 0], minlength=n_classes)
     return np.minimum(n_mixtures, np.maximum(samples, 1))
 
 
-def clustered(
-    data: Labelled, counts: np.ndarray, kind: str, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Means (J × d) and masses of the clusters of each class, and the mean variance within them."""
+def clustered(data: Labelled, counts: np.ndarray, kind: str, rng: np.random.Generator) -> Clusters:
+    """Clusters of each class. After Ctrl-C, those of the classes that remain begin at samples drawn at random.
+
+    Parameters
+    ----------
+    data : Labelled
+    counts : array of int
+        Number of clusters of each class.
+    kind : {"kmeans", "random"}
+        "random" makes clusters around samples drawn from the class.
+    rng : Generator
+
+    Returns
+    -------
+    Clusters
+    """
+    # The threads of k-means add up their sums in the order they finish, so with several the last bits are by chance.
+    with threadpool_limits(1, user_api="openmp"):
+        return _clustered(data, counts, kind, rng)
+
+
+def _clustered(data: Labelled, counts: np.ndarray, kind: str, rng: np.random.Generator) -> Clusters:
     means, masses, spread, total = [], [], 0.0, 0.0
     for c, k in enumerate(counts):
         rows = np.flatnonzero((data.y == c) & (data.weight > 0))
         mass = data.weight[rows].sum()
-        if len(rows) > LOOK:
-            rows = np.sort(rng.choice(rows, LOOK, replace=False))
+        if len(rows) > CLUSTERED_SAMPLES:
+            rows = np.sort(rng.choice(rows, CLUSTERED_SAMPLES, replace=False))
         X, weight = data.X[rows], data.weight[rows]
-        if kind == "kmeans":
-            found = KMeans(int(k), n_init=1, max_iter=30, random_state=int(rng.integers(2**31 - 1))).fit(
-                X, sample_weight=weight
-            )
-            centres, labels = found.cluster_centers_.astype(float), found.labels_
-        else:
-            centres = X[rng.choice(len(X), int(k), replace=False)].astype(float)
-            labels = nearest(X, centres)
+        centres, labels = class_clusters(X, weight, int(k), kind, rng)
         share = np.bincount(labels, weights=weight, minlength=int(k))
         means.append(centres)
         masses.append(mass * np.maximum(share, 1e-3) / np.maximum(share, 1e-3).sum())
         spread += float(weight @ ((X - centres[labels]) ** 2).sum(axis=1, dtype=float))
         total += float(weight.sum())
     variance = spread / max(total, 1e-300) / data.X.shape[1]
-    return np.vstack(means), np.concatenate(masses), variance
+    return Clusters(np.vstack(means), np.concatenate(masses), variance)
+
+
+def class_clusters(
+    X: np.ndarray, weight: np.ndarray, k: int, kind: str, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Centres of the clusters of one class, and the cluster of each sample."""
+    with joined_session() as session:
+        if kind == "kmeans" and not session.interrupted:
+            seed = int(rng.integers(2**31 - 1))
+            with session.interruptible():
+                found = KMeans(k, n_init=1, max_iter=30, random_state=seed).fit(X, sample_weight=weight)
+                return found.cluster_centers_.astype(float), found.labels_
+    centres = X[rng.choice(len(X), k, replace=False)].astype(float)
+    return centres, nearest(X, centres)
 
 
 def nearest(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -54,24 +102,30 @@ def nearest(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
 def start_from_clusters(
     data: Labelled, counts: np.ndarray, kind: str, rng: np.random.Generator
 ) -> Components:
-    """θ_j = μ_j / σ², log W_j = log π_j − |μ_j|² / 2σ², as for Gaussians of width σ.
+    """θ_j = μ_j / σ², log W_j = log π_j − |μ_j|² / 2σ², as for Gaussians of width σ at the clusters of `clustered`.
 
-    The width within clusters makes far too sure a classifier of correlated features, so the one of a few that fits
-    the labels best is taken. A vector that all exponents share changes nothing and is taken off: the penalty would
-    pay for it.
+    The width within clusters makes far too sure a classifier of correlated features, so the one of `WIDTHS` that
+    fits the labels best is taken. A vector that all exponents share changes nothing and is taken off: the penalty
+    would pay for it. Ctrl-C ends the comparison of widths.
     """
-    means, masses, variance = clustered(data, counts, kind, rng)
+    clusters = clustered(data, counts, kind, rng)
     floor = 1e-12 * max(float((data.X.astype(float) ** 2).mean()), 1e-300)
-    rows = rng.choice(len(data.y), min(TRY, len(data.y)), replace=False)
-    few = data.rows(np.sort(rows))
-    best: tuple[float, Components] | None = None
-    for widen in (1.0, 2.0, 4.0, 8.0, 16.0, 32.0):
-        width = widen * max(variance, floor)
-        exponents = (means - np.average(means, axis=0, weights=masses)) / width
-        log_weight = np.log(masses / masses.sum()) - (means**2).sum(axis=1) / (2.0 * width)
-        trial = Components.of(exponents, log_weight - log_weight.max(), counts)
-        value = sums(few, trial)[0]
-        if best is None or value > best[0]:
-            best = value, trial
-    assert best is not None
-    return best[1]
+    variance = max(clusters.variance, floor)
+    rows = rng.choice(len(data.y), min(COMPARED_SAMPLES, len(data.y)), replace=False)
+    best, best_value = gaussian_components(clusters, variance, counts), -np.inf
+    with joined_session() as session, session.interruptible():
+        few = data.rows(np.sort(rows))
+        for width in WIDTHS:
+            trial = gaussian_components(clusters, width * variance, counts)
+            value = sums(few, trial)[0]
+            if value > best_value:
+                best, best_value = trial, value
+    return best
+
+
+def gaussian_components(clusters: Clusters, variance: float, counts: np.ndarray) -> Components:
+    """The posterior's parameters for spherical Gaussians of this variance at the clusters."""
+    means, masses, _ = clusters
+    exponents = (means - np.average(means, axis=0, weights=masses)) / variance
+    log_weight = np.log(masses / masses.sum()) - (means**2).sum(axis=1) / (2.0 * variance)
+    return Components.of(exponents, log_weight - log_weight.max(), counts)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from time import perf_counter
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,30 +13,30 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from partwise.compiling import listen_for_compiling
-from partwise.core import ProgressBar
+from partwise.core import Session, digest, run
 from partwise.io.registry import register_model
 from partwise.mixture.components import Components, log_posterior
-from partwise.mixture.contrastive import Labelled, sums
-from partwise.mixture.generative import COVARIANCES, run_em
-from partwise.mixture.optimise import lbfgs, multiplicative
-from partwise.mixture.start import class_counts, start_from_clusters
-from partwise.models.base import as_generator
+from partwise.mixture.contrastive import Contrastive, Labelled, sums
+from partwise.mixture.generative import (
+    COVARIANCES,
+    GaussianEM,
+    Gaussians,
+    posterior_components,
+    start_gaussians,
+)
+from partwise.mixture.lbfgs import Lbfgs
+from partwise.mixture.multiplicative import Multiplicative
+from partwise.mixture.penalty import choose_penalty, held_out
+from partwise.mixture.start import Clusters, class_counts, clustered, start_from_clusters
+from partwise.mixture.training import Trained, TrainingProgress, history_of, train
+from partwise.models.base import as_generator, fit_session
 from partwise.models.inputs import place_of
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.parallel import own_threads
 
-listen_for_compiling()
-
 #: Features are scaled to one spread, and then so that their absolute values add up to this, in the mean over samples.
 ROW_SUM = 20.0
-#: Penalties that "auto" tries, weakest first: a strong one makes a class's components alike, and alike they stay.
-PENALTIES = (3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)
-#: Samples that a choice of the penalty should rest on.
-ENOUGH = 1000
-#: Steps without gain on the validation samples after which training ends.
-WAIT = 20
 
 
 @register_model
@@ -56,8 +55,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         "contrastive" maximises the conditional likelihood of the labels. "em" fits mixtures of Gaussians
         to each class, with a covariance that all share, so that the posterior has the same form.
     optimizer : {"auto", "lbfgs", "multiplicative"}, default="auto"
-        For contrastive training. "multiplicative" is the paper's updates: monotone, nothing to tune, nonnegative
-        features only. "lbfgs", which "auto" takes, finds the same optimum in far fewer steps.
+        For contrastive training. "multiplicative" is the updates (4) and (5) of Lee, Seung & Saul: monotone, nothing
+        to tune, nonnegative features only. "lbfgs", which "auto" takes, finds the same optimum in far fewer steps.
     init : {"kmeans", "random"}, default="kmeans"
         Components begin at clusters of their class, or at samples drawn from it.
     penalty : float or "auto", default="auto"
@@ -65,7 +64,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         row sum of 20. "auto" tries a few on held-out samples and then trains on all; with "multiplicative" and "em",
         "auto" is 0.
     early_stopping : bool, default=False
-        Hold out samples, and end when their likelihood has not risen for 20 steps.
+        For contrastive training. Hold out samples, end when their loss has not reached a new minimum for 20 steps,
+        and keep the components that had the smallest.
     validation_fraction : float, default=0.1
         Share of the samples held out to choose the penalty and to stop early.
     covariance : {"spherical", "diagonal", "tied"}, default="tied"
@@ -73,11 +73,14 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     max_iter : int, default=500
         Steps, at most.
     tol : float, default=1e-6
-        A step that gains less than this share of the objective is the last.
+        Stop when a step raises the objective by at most `tol` times itself (or `tol`, if that is more). 0 goes on
+        until a step gains nothing.
+    max_time : float, optional
+        Seconds that the fit may take, compiling not counted; the best found by then is kept.
     random_state : int, Generator, RandomState or None, default=None
         None gives the same answer every time.
     verbose : int, default=0
-        1 shows on stderr how training goes.
+        1 shows a progress bar on stderr.
 
     Attributes
     ----------
@@ -89,18 +92,27 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     component_class_ : array of int of shape (n_all,)
         The number of the class each component belongs to.
     means_ : array of shape (n_all, n_features)
-        For "em", the means of the Gaussians; otherwise of the samples each component is responsible for.
+        Means of the samples of its class that each component is responsible for; for "em", once it has converged,
+        the means of the Gaussians.
     penalty_ : float
         λ as used.
     objective_ : float
-        Mean log-likelihood less the penalty.
-    history_ : dict of lists
-        "objective" and "seconds" of every step, and "validation" where samples were held out.
+        Of the components kept. For "contrastive", the mean log-posterior of the labels less the penalty; for "em",
+        the mean log-likelihood. Both in scaled features. NaN if Ctrl-C came before it was known.
+    converged_ : bool
+        Whether `tol` was met, or early stopping ended the training.
+    ended_by_ : {"converged", "max_iter", "max_time", "interrupted"}
+        Why training ended. If Ctrl-C or `max_time` came while the penalty was being chosen, the components with the
+        smallest loss on held-out samples so far are kept; they have not seen these samples.
+    history_ : dict of arrays
+        "objective" and "seconds" of the kept run, the start and every step; "validation", the loss on the samples
+        held out for early stopping, empty where there are none.
     penalties_ : dict of lists
-        With penalty="auto": each "penalty" with its "error" and "loss" on the held-out samples.
+        With penalty="auto": each "penalty" with its mean "error" and "loss" on the held-out samples.
     n_iter_ : int
+        Steps of the kept run.
     n_parameters_ : int
-        Exponents and weights.
+        Number of exponents and weights.
 
     Examples
     --------
@@ -131,6 +143,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         covariance: str = "tied",
         max_iter: int = 500,
         tol: float = 1e-6,
+        max_time: float | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -144,24 +157,132 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         self.covariance = covariance
         self.max_iter = max_iter
         self.tol = tol
+        self.max_time = max_time
         self.random_state = random_state
         self.verbose = verbose
 
     # ------------------------------------------------------------------ public
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MixtureClassifier:
-        """Train on features X (n_samples × n_features) with any class labels y."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, checkpoint: Any = None) -> MixtureClassifier:
+        """Train on features and class labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels of any kind.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each sample counts.
+        checkpoint : path, optional
+            Folder in which the fit saves its state every ten seconds. A later call with the same data and parameters
+            goes on from there, and ends with the same bits as if it had never been stopped.
+
+        Returns
+        -------
+        MixtureClassifier
+            Itself. Ctrl-C ends training early, keeps the best found so far and issues the warning `Interrupted`.
+        """
+        self._fit(X, y, sample_weight, checkpoint)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The log of Σ_j W_j exp(θ_j · h) of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            With two classes, of shape (n_samples,): the second less the first.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return log_posterior(self._scores(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The posterior of the classes (Lee, Seung & Saul, equation 1), in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        best = np.argmax(self._scores(X), axis=1)
+        return self.classes_[best]
+
+    # ---------------------------------------------------------------- training
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any) -> None:
         self._check()
+        data = self._given(X, y, sample_weight)
+        rng = as_generator(self.random_state)
+        counts = self._counts(data)
+        with (
+            own_threads(),
+            fit_session(
+                self,
+                total=self.max_iter,
+                max_time=self.max_time,
+                checkpoint=checkpoint,
+                data=lambda: {
+                    "shape": data.X.shape,
+                    "contents": digest(data.X),
+                    "labels": digest(data.y),
+                    "sample_weight": digest(data.weight),
+                },
+            ) as session,
+        ):
+            learn = self._generative if self.training == "em" else self._contrastive
+            trained = learn(session, data, counts, rng)
+            with session.interruptible():
+                self._keep(data, trained)
+                return self._warn_unconverged()
+            # Ctrl-C came while the attributes were being set, which takes one pass over the data: set them again.
+            self._keep(data, trained)
+
+    def _given(self, X: Any, y: Any, sample_weight: Any) -> Labelled:
+        """The samples that count, with features scaled and classes numbered."""
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if (weight == 0).any():
-            # A sample of no weight is as good as none.
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         self.classes_, number = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             held = (
-                f"one class only ({self.classes_[0]!r})" if len(self.classes_) else "no class of any weight"
+                f"one class only ({self.classes_.tolist()[0]!r})"
+                if len(self.classes_)
+                else "no class of any weight"
             )
             raise ValueError(f"y has {held}; a classifier needs samples of at least two.")
         if self.training == "contrastive" and self.optimizer == "multiplicative" and X.min() < 0:
@@ -169,157 +290,127 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
                 f"optimizer='multiplicative' needs nonnegative features; {place_of(X, lambda v: v < 0)}. "
                 "Take features from NMF, add a constant to each, or use optimizer='lbfgs'."
             )
-        rng = as_generator(self.random_state)
         # A spherical covariance means the features as they are; contrastive training does better with one spread.
         self._scale = feature_scale(X, weight, even=self.training == "contrastive")
-        data = Labelled(X * self._scale, number.astype(np.int64), weight)
-        counts = self._counts(data)
-        self.history_: dict[str, list[float]] = {"objective": [], "seconds": [], "validation": []}
-        self.penalties_: dict[str, list[float]] = {"penalty": [], "error": [], "loss": []}
-        with own_threads(), shown(self) as bar:
-            if self.training == "em":
-                components, converged = self._generative(data, counts, rng, Watcher(self.history_, bar))
-            else:
-                components, converged = self._contrastive(data, counts, rng, Watcher(self.history_, bar))
-        self._keep(data, components)
-        if not converged:
-            warnings.warn(
-                f"Training did not converge in {self.max_iter} steps; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The log of Σ_j W_j exp(θ_j · h) of each class; with two classes, the second less the first."""
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of `predict_proba`."""
-        return log_posterior(self._scores(X))
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The posterior of the classes, in the order of `classes_`."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each sample."""
-        best = np.argmax(self._scores(X), axis=1)
-        return self.classes_[best]
-
-    # ---------------------------------------------------------------- training
+        return Labelled(X * self._scale, number.astype(np.int64), weight)
 
     def _contrastive(
-        self, data: Labelled, counts: np.ndarray, rng: np.random.Generator, watch: Watcher
-    ) -> tuple[Components, bool]:
-        steps = multiplicative if self.optimizer == "multiplicative" else lbfgs
-        penalty: Any = self.penalty
-        train, held = self._held_out(data, rng)[0] if self.early_stopping else (data, None)
-        start = start_from_clusters(train, counts, self.init, rng)
-        if penalty == "auto":
-            penalty = 0.0
-            if steps is lbfgs:
-                penalty, start = self._choose_penalty(data, start, rng)
-        self.penalty_ = float(penalty)
-        watch.held = held
-        components, converged = steps(train, start, self.penalty_, self.max_iter, self.tol, watch)
-        return (watch.best if held is not None else components), converged
+        self, session: Session, data: Labelled, counts: np.ndarray, rng: np.random.Generator
+    ) -> Trained:
+        """Start, choice of the penalty, training; what there is when Ctrl-C or the time limit comes."""
+        split = held_out(data, self.validation_fraction, rng) if self.early_stopping else []
+        data, held = split[0] if split else (data, None)
+        trained = Trained(self._start(session, data, counts, rng))
+        self.penalties_: dict[str, list[float]] = {"penalty": [], "error": [], "loss": []}
+        with session.interruptible():
+            if self.penalty != "auto":
+                trained = replace(trained, penalty=float(self.penalty))
+            elif self.optimizer != "multiplicative":
+                trained, finished = self._choose_penalty(session, data, trained.components, rng)
+                if not finished:
+                    return trained
+            return train(
+                Contrastive(data, trained.components.starts, trained.penalty, held),
+                Multiplicative() if self.optimizer == "multiplicative" else Lbfgs(),
+                trained.components,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                name=f"penalty_{trained.penalty:g}",
+            )
+        return replace(trained, reason="interrupted")
 
-    def _held_out(
-        self, data: Labelled, rng: np.random.Generator, folds: int = 1
-    ) -> list[tuple[Labelled, Labelled | None]]:
-        """Samples to train on and to look at, split within each class, so many times; None where they are too few."""
-        place = np.empty(len(data.y))
-        for c in np.unique(data.y):
-            rows = rng.permutation(np.flatnonzero(data.y == c))
-            place[rows] = np.arange(len(rows)) / len(rows)
-        out: list[tuple[Labelled, Labelled | None]] = []
-        for fold in range(folds):
-            begin = fold * self.validation_fraction
-            held = (place >= begin) & (place < begin + self.validation_fraction)
-            if held.sum() < 20 or data.weight[held].sum() == 0:
-                return [(data, None)]
-            out.append((data.rows(~held), data.rows(held)))
-        return out
+    def _start(
+        self, session: Session, data: Labelled, counts: np.ndarray, rng: np.random.Generator
+    ) -> Components:
+        def compute() -> dict[str, Any]:
+            start = start_from_clusters(data, counts, self.init, rng)
+            return {"exponents": start.exponents, "log_weight": start.log_weight}
+
+        found = session.stage("start", compute, rng)
+        return Components.of(found["exponents"], found["log_weight"], counts)
 
     def _choose_penalty(
-        self, data: Labelled, start: Components, rng: np.random.Generator
-    ) -> tuple[float, Components]:
-        """The penalty with the smallest loss on held-out samples, and where it ended; each begins at the last.
-
-        Where a fraction of the samples is few, several such fractions are held out in turn.
-        """
-        room = max(1, int(1.0 / max(self.validation_fraction, 1e-9)))
-        folds = int(
-            np.clip(np.ceil(ENOUGH / max(1.0, self.validation_fraction * len(data.y))), 1, min(5, room))
+        self, session: Session, data: Labelled, start: Components, rng: np.random.Generator
+    ) -> tuple[Trained, bool]:
+        """Where training with the chosen penalty ended on the last fold, True; or the best so far, False."""
+        found = choose_penalty(
+            data,
+            start,
+            fraction=self.validation_fraction,
+            max_iter=max(20, self.max_iter // 4),
+            tol=self.tol,
+            rng=rng,
         )
-        losses, errors = np.zeros(len(PENALTIES)), np.zeros(len(PENALTIES))
-        ends: list[Components] = []
-        for train, held in self._held_out(data, rng, folds):
-            if held is None:
-                return PENALTIES[len(PENALTIES) // 2], start
-            now, ends, best = start, [], np.inf
-            for i, penalty in enumerate(PENALTIES):
-                if not np.isfinite(losses[i]):
-                    break
-                now, _ = lbfgs(train, now, penalty, max(20, self.max_iter // 4), self.tol, lambda *_: False)
-                error, loss = held_out_loss(held, now)
-                ends.append(now)
-                losses[i] += loss / folds
-                errors[i] += error / folds
-                best = min(best, loss)
-                if loss > 1.1 * best:
-                    # Stronger ones will do no better.
-                    losses[i + 1 :] = np.inf
-                    break
-        tried = np.isfinite(losses)
-        self.penalties_ = {
-            "penalty": [p for p, t in zip(PENALTIES, tried) if t],
-            "error": errors[tried].tolist(),
-            "loss": losses[tried].tolist(),
-        }
-        chosen = int(np.argmin(losses))
-        return PENALTIES[chosen], ends[min(chosen, len(ends) - 1)]
+        self.penalties_ = found.table()
+        if found.chosen is None:
+            return replace(found.best, reason="interrupted" if session.interrupted else "max_time"), False
+        return found.chosen, True
 
     def _generative(
-        self, data: Labelled, counts: np.ndarray, rng: np.random.Generator, watch: Watcher
-    ) -> tuple[Components, bool]:
-        self.penalty_ = 0.0
-        components, _, converged = run_em(
-            data,
-            counts,
-            self.init,
-            self.covariance,
-            self.max_iter,
-            self.tol,
-            rng,
-            lambda step, value: watch(step, value, None),
-        )
-        return components, converged
+        self, session: Session, data: Labelled, counts: np.ndarray, rng: np.random.Generator
+    ) -> Trained:
+        """EM for Gaussians from clusters."""
+        self.penalties_ = {"penalty": [], "error": [], "loss": []}
+        found = session.stage("clusters", lambda: clustered(data, counts, self.init, rng)._asdict(), rng)
+        state = start_gaussians(data, Clusters(**found))
+        trained = Trained(posterior_components(state, counts))
+        with session.interruptible():
+            result = run(
+                Gaussians(data, counts, self.covariance),
+                GaussianEM(),
+                state,
+                max_iter=self.max_iter,
+                stopping=TrainingProgress(self.tol),
+                name="em",
+            )
+            return Trained(
+                posterior_components(result.state, counts),
+                result.state.objective,
+                n_iter=result.state.iteration,
+                reason=result.reason,
+                history=history_of(result.history),
+            )
+        return trained
 
     def _counts(self, data: Labelled) -> np.ndarray:
-        """Components of each class; said once where a class has too few samples."""
+        """Number of components of each class, with a warning where a class has too few samples."""
         counts = class_counts(data, len(self.classes_), self.n_mixtures)
         few = np.flatnonzero(counts < self.n_mixtures)
         if len(few):
+            one = self.classes_.tolist()[few[0]]
             warnings.warn(
-                f"{len(few)} of {len(counts)} classes (for instance {self.classes_[few[0]]!r}) have fewer samples "
+                f"{len(few)} of {len(counts)} classes (for instance {one!r}) have fewer samples "
                 f"than n_mixtures={self.n_mixtures}; they get one component for each sample.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return counts
 
-    def _keep(self, data: Labelled, components: Components) -> None:
+    def _keep(self, data: Labelled, trained: Trained) -> None:
+        components = trained.components
+        _, (plus, _) = sums(data, components, apart=True)
+        # The mean of the samples of its class that each component is responsible for: what it looks like.
+        means = plus[:, :-1] / np.maximum(plus[:, -1:], 1e-300)
+        self.means_ = means / np.where(self._scale > 0, self._scale, 1.0)
         self.exponents_ = components.exponents.astype(float) * self._scale
         self.log_weights_ = components.log_weight.astype(float)
         self.component_class_ = components.owner
         self.n_samples_fit_ = len(data.y)
         self.n_parameters_ = self.exponents_.size + self.log_weights_.size
-        self.n_iter_ = max(1, len(self.history_["objective"]))
-        self.objective_ = float(self.history_["objective"][-1]) if self.history_["objective"] else np.nan
-        self.means_ = responsible_means(data, components) / np.where(self._scale > 0, self._scale, 1.0)
+        self.penalty_ = trained.penalty
+        self.objective_ = trained.objective
+        self.n_iter_ = trained.n_iter
+        self.ended_by_ = trained.reason
+        self.converged_ = trained.reason == "converged"
+        self.history_ = trained.history
+
+    def _warn_unconverged(self) -> None:
+        if self.ended_by_ == "max_iter" and self.tol > 0:
+            warnings.warn(
+                f"Training did not converge in {self.max_iter} steps; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _components(self) -> Components:
         counts = np.bincount(self.component_class_, minlength=len(self.classes_))
@@ -341,6 +432,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         real("validation_fraction", self.validation_fraction, 0.0, 1.0)
         whole("max_iter", self.max_iter)
         real("tol", self.tol, 0.0)
+        if self.max_time is not None:
+            real("max_time", self.max_time)
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
         """What was found, as plain data; see `partwise.models.summary.summarise`."""
@@ -362,43 +455,6 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         )
 
 
-@contextmanager
-def shown(model: MixtureClassifier) -> Iterator[ProgressBar | None]:
-    """A bar on stderr, if the model is to be seen."""
-    bar = ProgressBar(float(model.max_iter), type(model).__name__) if model.verbose else None
-    try:
-        yield bar
-    finally:
-        if bar is not None:
-            bar.close()
-
-
-class Watcher:
-    """Writes the steps down, shows them, and looks at the held-out samples."""
-
-    def __init__(self, history: dict[str, list[float]], bar: Any) -> None:
-        self.history, self.bar = history, bar
-        self.held: Labelled | None = None
-        self.begin = perf_counter()
-        self.best: Any = None
-        self.least, self.since = np.inf, 0
-
-    def __call__(self, step: int, objective: float, components: Components | None) -> bool:
-        """One step; True if it should be the last."""
-        self.history["objective"].append(float(objective))
-        self.history["seconds"].append(perf_counter() - self.begin)
-        if self.bar is not None:
-            self.bar.update(step, objective)
-        if self.held is None or components is None:
-            return False
-        _, loss = held_out_loss(self.held, components)
-        self.history["validation"].append(loss)
-        self.since += 1
-        if loss < self.least:
-            self.least, self.since, self.best = loss, 0, components.copy()
-        return self.since >= WAIT
-
-
 def feature_scale(X: np.ndarray, weight: np.ndarray, even: bool = True) -> np.ndarray:
     """Factors for the features: one spread for all if `even`, then a mean row sum of 20. Zero stays zero."""
     share = (weight / max(weight.sum(), 1e-300)).astype(X.dtype)
@@ -409,18 +465,3 @@ def feature_scale(X: np.ndarray, weight: np.ndarray, even: bool = True) -> np.nd
         scale = np.ones_like(scale)
     total = float(share @ np.abs(X * scale).sum(axis=1))
     return (scale * (ROW_SUM / total if total > 0 else 1.0)).astype(X.dtype)
-
-
-def held_out_loss(held: Labelled, components: Components) -> tuple[float, float]:
-    """Share of wrong labels, and mean of −log p."""
-    scores = components.class_scores(held.X)
-    weight = held.weight / held.total
-    error = float(weight @ (scores.argmax(axis=1) != held.y))
-    loss = -float(weight @ log_posterior(scores)[np.arange(len(held.y)), held.y])
-    return error, loss
-
-
-def responsible_means(data: Labelled, components: Components) -> np.ndarray:
-    """The mean of the samples of its class that each component is responsible for: what it believes in."""
-    _, (plus, _) = sums(data, components, apart=True)
-    return plus[:, :-1] / np.maximum(plus[:, -1:], 1e-300)
