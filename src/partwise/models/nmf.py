@@ -383,7 +383,8 @@ class NMF(FactorModel):
         return Problem(
             X,
             loss,
-            belief(self.alpha_W, self.prior_W, X.row_observed),
+            # New rows have no place in a coupling of the rows of the fit.
+            belief(self.alpha_W, self.prior_W if update_H else entrywise(self.prior_W), X.row_observed),
             belief(alpha_H, self.prior_H, X.column_observed) if update_H else NO_PRIOR,
             free_H=free_H,
             update_H=update_H,
@@ -507,7 +508,6 @@ class NMF(FactorModel):
         return W, Ht, problem.objective(W, Ht)
 
     def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
-        # New rows have no place in a coupling of the rows of the fit.
         held = replace(
             problem, prior_W=entrywise(problem.prior_W), prior_H=NO_PRIOR, free_H=None, update_H=False
         )

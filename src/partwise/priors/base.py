@@ -115,9 +115,9 @@ class SumPrior(Prior):
         return np.asarray(self.terms().gradient(A) + sum(one.gradient(A) for one in self.couplings()))
 
 
-def entrywise(prior: Prior) -> Prior:
+def entrywise(prior: Prior | None) -> Prior:
     """The prior without its couplings."""
-    if isinstance(prior, Coupling):
+    if prior is None or isinstance(prior, Coupling):
         return NO_PRIOR
     return SumPrior(tuple(entrywise(part) for part in prior.parts)) if isinstance(prior, SumPrior) else prior
 
