@@ -60,8 +60,12 @@ def test_samples_look_like_the_data(model, bars):
 def test_history_and_components_on_request(bars):
     model = BinaryNMF(8, record_components=True).fit(bars.data)
     steps = model.n_iter_
-    assert len(model.history_["log_likelihood"]) == len(model.history_["activation"]) == steps
-    assert model.history_["components"].shape == (steps, 8, 16)
+    for name in ("log_likelihood", "activation", "seconds"):
+        assert model.history_[name].shape == (steps + 1,)
+    assert model.history_["components"].shape == (steps + 1, 8, 16)
+    assert (np.diff(model.history_["seconds"]) >= 0).all()
+    assert np.array_equal(model.history_["components"][-1], model.components_)
+    assert model.history_["log_likelihood"][-1] == model.log_likelihood_
     assert "components" not in BinaryNMF(8).fit(bars.data).history_
 
 
