@@ -330,11 +330,11 @@ class BinaryNMF(FactorModel):
 
             outcomes = session.restarts(self.n_init, attempt)
             best = max(outcomes, key=lambda one: np.nan_to_num(one.log_likelihood, nan=-np.inf))
+            self.restarts_ = [
+                {"log_likelihood": one.log_likelihood, "n_iter": one.n_iter, "ended_by": one.reason}
+                for one in outcomes
+            ]
             self._keep(counts, best)
-        self.restarts_ = [
-            {"log_likelihood": one.log_likelihood, "n_iter": one.n_iter, "ended_by": one.reason}
-            for one in outcomes
-        ]
 
     def _outcomes(
         self,
