@@ -14,7 +14,8 @@ from partwise.latent.em import ExpectationMaximization, learn, log_likelihood
 from partwise.latent.enumerated import enumerated
 from partwise.latent.inference import Inference
 from partwise.latent.m_step import UNUSED, activation_update, em_update, least_squares_update
-from partwise.latent.preselected import preselected, weighted_log_sum
+from partwise.latent.one_sample import weighted_log_sum
+from partwise.latent.preselected import preselected
 from partwise.latent.states import all_states, count_up_to, size_distribution, states_up_to, walk
 from partwise.latent.statistics import Statistics
 from partwise.matrix import Dense, Sparse
