@@ -198,9 +198,10 @@ def test_wrong_data_get_a_sentence(bars):
         BinaryNMF(8).fit(bad)
     with pytest.raises(ValueError, match="no observed count above zero"):
         BinaryNMF(2).fit(np.zeros((4, 3)))
-    with pytest.warns(UserWarning, match="whole numbers"):
+    with pytest.warns(UserWarning, match="whole numbers") as fractions:
         BinaryNMF(8, max_iter=3, tol=0).fit(bars.data / 3)
-    with pytest.warns(ConvergenceWarning, match="still rising"):
+    with pytest.warns(ConvergenceWarning, match="still rising") as unconverged:
         BinaryNMF(8, max_iter=2, tol=1e-12).fit(bars.data)
+    assert {one.filename for said in (fractions, unconverged) for one in said} == {__file__}
     with pytest.warns(UserWarning, match="always on"):
         BinaryNMF(1, max_iter=50).fit(np.random.default_rng(0).poisson(20.0, (100, 5)).astype(float))

@@ -1,4 +1,4 @@
-"""A way out for components that died or merged.
+"""Moves that bring back components that died or merged.
 
 EM cannot undo two parts that became one: every step that would part them first loses likelihood. So where samples are
 explained worse than Poisson noise can be blamed for, two moves are tried, and kept if a few EM steps later the
@@ -83,7 +83,7 @@ def improvements(
         return
     enough = found.log_likelihood + 10 * method.tol * abs(found.log_likelihood)
     for j, W in enumerate(moves(counts, found, method.inference, rng)):
-        # A move that was found in a hurry is none: a checkpoint would keep it.
+        # The NMF behind this move was cut short; a checkpoint must not keep a run that begins there.
         if session.stopped:
             return
         steps = min(found.n_iter + TRIAL, method.max_iter)

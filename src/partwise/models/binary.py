@@ -348,7 +348,7 @@ class BinaryNMF(FactorModel):
         start = session.stage(f"{name}-start", lambda: self._start(session, counts, method, rng), rng)
         state = method.init(start["W"], start["activation"])
         yield untried(method, state)
-        # A start that was found in a hurry is not where a later call should go on from.
+        # If the start was cut short, no checkpoint may keep a run that begins there.
         found = learn(counts, method, state, rng, name="" if session.stopped else name)
         if method.widened(found.state.iteration):
             # Found over all states; what is kept is judged as `score` judges it.
@@ -521,5 +521,5 @@ def _warn_of_fractions(counts: Counts) -> None:
             "X is not made of whole numbers. BinaryNMF is a model of counts: the fit goes on, but its likelihood is "
             "then only a quasi-likelihood.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )

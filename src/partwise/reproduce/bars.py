@@ -74,7 +74,10 @@ def reproduce_bars(
     seed: int = 0,
     grid: bool = False,
 ) -> dict[str, Any]:
-    """Run, count, draw."""
+    """Fit every run, count the bars found, draw the figures.
+
+    Returns the summary that is also written to `bars.json`.
+    """
     H = 2 * size
     if paper and (size, n_samples) != (4, 1000):
         raise ValueError("--paper is the published experiment; leave --size and --samples alone.")
@@ -200,7 +203,7 @@ def settings_grid(runs: int, seed: int) -> list[dict[str, Any]]:
 
 
 def lines(summary: dict[str, Any], published: bool) -> list[str]:
-    """For a person."""
+    """The summary as lines of text."""
     out = [f"bars test, {summary['settings']} settings, {summary['runs']} runs:"]
     for row in summary["table"]:
         said = f"   (Yus López 2015: {PUBLISHED[row['inference']]})" if published else ""
