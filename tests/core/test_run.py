@@ -182,6 +182,28 @@ def test_restarts_keep_every_outcome_and_end_with_ctrl_c():
         session.restarts(1, lambda i: attempt(2))
 
 
+def test_the_latest_outcome_is_kept_when_ctrl_c_ends_the_search():
+    def outcomes(count):
+        yield from range(count)
+        raise KeyboardInterrupt
+
+    def latest(count):
+        with open_session() as session:
+            return session.latest(outcomes(count))
+
+    with pytest.warns(Interrupted):
+        assert latest(3) == 2
+    with pytest.raises(KeyboardInterrupt):
+        latest(0)
+
+
+def test_a_stage_that_was_cut_short_is_not_kept(tmp_path):
+    for limit, calls in ((0.0, 1), (None, 2), (None, 2)):
+        with open_session(max_time=limit, checkpoint=Checkpoint(tmp_path)) as session:
+            seen = session.stage("start", lambda calls=calls: {"calls": calls})
+        assert seen == {"calls": calls}
+
+
 def test_a_sampler_needs_no_stopping_rule_and_reports_what_it_likes(tmp_path):
     class Walk:
         def value(self, problem, state):

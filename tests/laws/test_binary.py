@@ -10,10 +10,12 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 from partwise.latent.counts import Counts
-from partwise.latent.em import Inference, Settings, log_likelihood, run_em
+from partwise.latent.em import ExpectationMaximization, learn, log_likelihood
 from partwise.latent.enumerated import enumerated
+from partwise.latent.inference import Inference
 from partwise.latent.m_step import UNUSED, activation_update, em_update, least_squares_update
-from partwise.latent.preselected import preselected, weighted_log_sum
+from partwise.latent.one_sample import weighted_log_sum
+from partwise.latent.preselected import preselected
 from partwise.latent.states import all_states, count_up_to, size_distribution, states_up_to, walk
 from partwise.latent.statistics import Statistics
 from partwise.matrix import Dense, Sparse
@@ -68,6 +70,10 @@ def same(stats, expected, W):
     assert np.allclose(stats.numerator(W), num, rtol=1e-9, atol=1e-9)
 
 
+def em(counts, method, W, pi):
+    return learn(counts, method, method.init(W, pi), np.random.default_rng(0))
+
+
 @given(size=sizes, weighted=st.booleans(), repeated=st.booleans(), beta=st.sampled_from([1.0, 0.3]))
 def test_the_exact_posterior_is_brute_force(size, weighted, repeated, beta):
     counts, X, W, pi, omega = draw(size, weighted, repeated)
@@ -85,7 +91,7 @@ def test_preselection_of_everything_is_exact(size, weighted, repeated, beta):
 
 
 @given(size=sizes, gamma=st.integers(1, 3))
-def test_truncation_without_preselection_is_the_thesis(size, gamma):
+def test_truncation_without_preselection_has_one_more_bit_in_the_denominator(size, gamma):
     counts, X, W, pi, omega = draw(size)
     H = len(W)
     stats = enumerated(counts, W, pi, states_up_to(H, gamma + 1), count_up_to(H, gamma))
@@ -119,11 +125,71 @@ def test_updates_are_what_their_equations_say(size, weighted):
 def test_exact_em_never_lowers_the_likelihood(size, weighted, per_component):
     counts, _, W, pi, _ = draw(size, weighted)
     start = np.random.default_rng(size[3] + 1).gamma(1.0, 2.0, W.shape) + 0.01
-    settings = Settings(Inference(), per_component=per_component, max_iter=25, tol=0.0)
+    method = ExpectationMaximization(per_component=per_component, max_iter=25, tol=0.0)
     pi = pi if per_component else np.full(len(W), pi.mean())
-    run = run_em(counts, start, pi, settings, np.random.default_rng(0))
-    L = np.array(run.history["log_likelihood"])
+    L = np.array(em(counts, method, start, pi).history["log_likelihood"])
+    assert len(L) == 26
     assert (np.diff(L) >= -1e-8 * np.maximum(np.abs(L[1:]), 1e-6)).all()
+
+
+@given(size=sizes, weighted=st.booleans(), exact=st.booleans())
+def test_every_likelihood_is_that_of_the_parameters_beside_it(size, weighted, exact):
+    counts, _, W, pi, _ = draw(size, weighted)
+    method = ExpectationMaximization(
+        Inference(exact),
+        temperatures=(5.0, 2.0),
+        perturb=(0.5,) * 3,
+        per_component=True,
+        max_iter=6,
+        tol=0.0,
+        record_components=True,
+    )
+    history = em(counts, method, W, pi).history
+    assert np.array_equal(history["components"][0], W)
+    for L, parts, activation in zip(*(history[k] for k in ("log_likelihood", "components", "activation"))):
+        assert log_likelihood(counts, method.inference(counts, parts, activation)) == pytest.approx(L)
+
+
+def falling(**options):
+    """A start at the truth, and an update that leaves it: the likelihood falls."""
+    counts, _, W, pi, _ = draw((40, 6, 3, 1))
+    return counts, W, pi, ExpectationMaximization(tol=0.0, record_components=True, **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"update": "least-squares"}, {"perturb": (3.0,) * 8}, {"temperatures": (20.0,) * 8}]
+)
+def test_the_best_point_seen_is_returned(options):
+    counts, W, pi, method = falling(max_iter=8, **options)
+    found = em(counts, method, W, pi)
+    L = found.history["log_likelihood"]
+    best = int(np.argmax(L))
+    assert best < 8, "the likelihood did not fall"
+    assert found.log_likelihood == L[best]
+    assert np.array_equal(found.W, found.history["components"][best])
+    assert np.array_equal(found.activation, found.history["activation"][best])
+
+
+def test_what_was_perturbed_or_annealed_gives_way_to_what_was_not():
+    counts, W, pi, method = falling(perturb=(3.0,) * 4, temperatures=(3.0,) * 2, max_iter=8)
+    found = em(counts, method, W, pi)
+    L = np.array(found.history["log_likelihood"])
+    assert L[0] > L[5:].max(), "the start was no better"
+    assert found.log_likelihood == L[5:].max()
+
+
+def test_likelihoods_over_other_states_are_not_compared():
+    counts, W, pi, method = falling(
+        inference=Inference(False, 1, "all"), update="least-squares", widen=3, max_iter=8
+    )
+    found = em(counts, method, W, pi)
+    exact = [
+        log_likelihood(counts, Inference()(counts, *one))
+        for one in zip(found.history["components"], found.history["activation"])
+    ]
+    # The E-step of step 5 is the first over all states, step 6 the first that is made from one.
+    assert np.allclose(exact[5:], found.history["log_likelihood"][5:])
+    assert found.log_likelihood == pytest.approx(max(exact[6:]))
 
 
 def test_the_likelihood_has_its_constants():
@@ -135,14 +201,12 @@ def test_the_likelihood_has_its_constants():
 
 def test_temperature_one_is_plain_em():
     counts, _, W, pi, _ = draw((6, 5, 3, 3))
-    runs = [
-        run_em(
-            counts, W, pi, Settings(Inference(), temperatures=t, max_iter=8, tol=0), np.random.default_rng(0)
-        )
+    one, two = (
+        em(counts, ExpectationMaximization(temperatures=t, max_iter=8, tol=0), W, pi)
         for t in ((), (1.0,) * 8)
-    ]
-    assert np.array_equal(runs[0].W, runs[1].W)
-    assert np.array_equal(runs[0].activation, runs[1].activation)
+    )
+    assert one.history["log_likelihood"] == two.history["log_likelihood"]
+    assert np.array_equal(one.history["activation"], two.history["activation"])
 
 
 @given(H=st.integers(2, 30), pi=st.floats(0.01, 0.6), data=st.data())
@@ -159,9 +223,9 @@ def test_the_correction_is_that_of_the_literature_and_has_the_truth_as_fixed_poi
     means = np.full((n, H), 0.99)
     means[:kept] = B / A / H
     evidence = np.where(np.arange(n) < kept, 0.0, -100.0)
-    stats = Statistics(evidence, means, means > 0.5, np.eye(H), lambda W: W, repeatable=False)
+    stats = Statistics(evidence, means, means > 0.5, np.eye(H), lambda W: W, False, (gamma, gamma))
     for per_component in (False, True):
-        new = activation_update(counts, np.full(H, pi), stats, (gamma, gamma), per_component)
+        new = activation_update(counts, np.full(H, pi), stats, True, per_component)
         assert np.allclose(new, pi * H * A / B * (B / A) / H)
         assert np.allclose(new, pi)
 

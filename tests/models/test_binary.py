@@ -50,6 +50,44 @@ def test_posterior_means_bits_and_scores(model, bars):
     assert model.inverse_transform(bits).shape == bars.data.shape
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, sp.csr_array])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"inference": "exact"},
+        {"inference": "truncated"},
+        {"inference": "truncated", "n_candidates": "all", "max_active": 2},
+    ],
+)
+def test_a_row_does_not_depend_on_its_batch(bars, options, kind):
+    model = BinaryNMF(8, max_iter=20, tol=0, **options).fit(bars.data)
+    X = bars.data[:40].copy()
+    X[3] *= 50.0
+    X[7] = 0.0
+    X[1, 2] = X[7, 5] = np.nan
+    X = kind(X)
+    for method in (model.predict_proba, model.score_samples, model.predict):
+        whole = method(X)
+        alone = np.concatenate([method(X[i : i + 1]) for i in range(40)])
+        assert np.allclose(whole, alone, rtol=1e-12, atol=1e-12)
+
+
+def test_time_is_up_after_a_step(bars):
+    model = BinaryNMF(8, n_init=3, max_time=0.0).fit(bars.data)
+    assert (model.ended_by_, model.converged_, model.n_iter_) == ("max_time", False, 1)
+    assert model.restarts_ == [{"log_likelihood": model.log_likelihood_, "n_iter": 1, "ended_by": "max_time"}]
+    assert model.transform(bars.data).shape == (600, 8)
+
+
+def test_every_start_is_told_of(bars):
+    model = BinaryNMF(8, n_init=3, init="random", random_state=1).fit(bars.data)
+    found = [one["log_likelihood"] for one in model.restarts_]
+    assert len(found) == 3
+    assert model.log_likelihood_ == max(found)
+    assert {one["ended_by"] for one in model.restarts_} == {"converged"}
+    assert (model.ended_by_, model.converged_) == ("converged", True)
+
+
 def test_samples_look_like_the_data(model, bars):
     X, bits = model.sample(4000, random_state=1)
     assert X.shape == (4000, 16)
@@ -60,8 +98,12 @@ def test_samples_look_like_the_data(model, bars):
 def test_history_and_components_on_request(bars):
     model = BinaryNMF(8, record_components=True).fit(bars.data)
     steps = model.n_iter_
-    assert len(model.history_["log_likelihood"]) == len(model.history_["activation"]) == steps
-    assert model.history_["components"].shape == (steps, 8, 16)
+    for name in ("log_likelihood", "activation", "seconds"):
+        assert model.history_[name].shape == (steps + 1,)
+    assert model.history_["components"].shape == (steps + 1, 8, 16)
+    assert (np.diff(model.history_["seconds"]) >= 0).all()
+    assert np.array_equal(model.history_["components"][-1], model.components_)
+    assert model.history_["log_likelihood"][-1] == model.log_likelihood_
     assert "components" not in BinaryNMF(8).fit(bars.data).history_
 
 
@@ -141,6 +183,7 @@ def test_perturbation_widening_and_schedules(bars):
         ({"update": "newton"}, "update must be one of"),
         ({"anneal": [0.5]}, "anneal must be a number of at least 1"),
         ({"widen": -1}, "widen must be an integer of at least 0"),
+        ({"max_time": -1}, "max_time must be a number of at least 0"),
     ],
 )
 def test_wrong_parameters_get_a_sentence(bars, options, words):
@@ -155,9 +198,10 @@ def test_wrong_data_get_a_sentence(bars):
         BinaryNMF(8).fit(bad)
     with pytest.raises(ValueError, match="no observed count above zero"):
         BinaryNMF(2).fit(np.zeros((4, 3)))
-    with pytest.warns(UserWarning, match="whole numbers"):
+    with pytest.warns(UserWarning, match="whole numbers") as fractions:
         BinaryNMF(8, max_iter=3, tol=0).fit(bars.data / 3)
-    with pytest.warns(ConvergenceWarning, match="still rising"):
+    with pytest.warns(ConvergenceWarning, match="still rising") as unconverged:
         BinaryNMF(8, max_iter=2, tol=1e-12).fit(bars.data)
+    assert {one.filename for said in (fractions, unconverged) for one in said} == {__file__}
     with pytest.warns(UserWarning, match="always on"):
         BinaryNMF(1, max_iter=50).fit(np.random.default_rng(0).poisson(20.0, (100, 5)).astype(float))

@@ -119,6 +119,20 @@ class Session:
                 self.interrupt()
         return outcomes
 
+    def latest(self, outcomes: Iterator[_Outcome]) -> _Outcome:
+        """The last of ever better outcomes; Ctrl-C ends the search for more, and is raised only before the first."""
+        found: list[_Outcome] = []
+        try:
+            for one in outcomes:
+                found = [one]
+                if self.interrupted:
+                    break
+        except KeyboardInterrupt:
+            if not found:
+                raise
+            self.interrupt()
+        return found[0]
+
     def stage(
         self, name: str, compute: Callable[[], dict[str, Any]], rng: np.random.Generator | None = None
     ) -> dict[str, Any]:
@@ -139,7 +153,7 @@ class Session:
         if saved is not None:
             return saved
         found = compute()
-        if not self.interrupted:
+        if not self.stopped:
             # Ctrl-C while saving must not lose what was found.
             with self.interruptible():
                 self.checkpoint.save(name, found, rng)

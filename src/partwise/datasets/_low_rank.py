@@ -80,6 +80,22 @@ def make_low_rank(
     n_features = check_count("n_features", n_features)
     n_components = check_count("n_components", n_components)
     density = check_number("density", density, low=0.0, high=1.0, closed="right")
+    noise_scale, missing = _check_damage(noise, noise_scale, missing, sparse)
+    kind = check_float_dtype(dtype)
+
+    rng = np.random.default_rng(random_state)
+    W = _draw_factor(rng, (n_samples, n_components), density, kind)
+    H = _draw_factor(rng, (n_components, n_features), density, kind)
+    if sparse:
+        clean: Any = sp.csr_array(sp.csr_array(W) @ sp.csr_array(H))
+        clean.sort_indices()
+    else:
+        clean = W @ H
+    return Bunch(data=_damaged(rng, clean, noise, noise_scale, missing), W=W, H=H, clean=clean)
+
+
+def _check_damage(noise: Any, noise_scale: Any, missing: Any, sparse: bool) -> tuple[float, float]:
+    """Return ``noise_scale`` and ``missing`` as numbers, or raise a sentence if they cannot be had together."""
     noise_scale = check_number("noise_scale", noise_scale, low=0.0, high=math.inf, closed="left")
     missing = check_number("missing", missing, low=0.0, high=1.0, closed="left")
     check_choice("noise", noise, (None, "gaussian", "poisson"))
@@ -93,29 +109,24 @@ def make_low_rank(
             f"missing={missing} was given with sparse=True, but a sparse matrix has no place for missing "
             "entries; pass missing=0 or sparse=False."
         )
-    kind = check_float_dtype(dtype)
+    return noise_scale, missing
 
-    rng = np.random.default_rng(random_state)
-    W = _draw_factor(rng, (n_samples, n_components), density, kind)
-    H = _draw_factor(rng, (n_components, n_features), density, kind)
-    if sparse:
-        clean: Any = sp.csr_array(sp.csr_array(W) @ sp.csr_array(H))
-        clean.sort_indices()
-        data = clean.copy()
-        # A one-row view lets the dense routines below work on the stored values in place.
-        values, truth = data.data[np.newaxis], clean.data[np.newaxis]
-    else:
-        clean = W @ H
-        data = clean.copy()
-        values, truth = data, clean
+
+def _damaged(
+    rng: np.random.Generator, clean: Any, noise: str | None, noise_scale: float, missing: float
+) -> Any:
+    """Return a copy of the clean matrix with noise and gaps."""
+    data = clean.copy()
+    # A one-row view lets the dense routines work on the stored values in place.
+    values = data.data[np.newaxis] if sp.issparse(data) else data
     if noise is not None:
-        energy = float(np.vdot(truth, truth)) / (n_samples * n_features)
+        energy = float(np.vdot(values, values)) / (data.shape[0] * data.shape[1])
         _add_noise(rng, values, noise, noise_scale * math.sqrt(energy))
     if missing > 0:
         _knock_out(rng, values, missing)
-    if sparse:
+    if sp.issparse(data):
         data.eliminate_zeros()
-    return Bunch(data=data, W=W, H=H, clean=clean)
+    return data
 
 
 def _draw_factor(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from partwise.core import Problem, run
+from partwise.core import Problem, Session, run
 from partwise.initial import start_factors
 from partwise.latent.counts import Counts
 from partwise.solvers import best_solver
@@ -33,6 +33,7 @@ def data_start(counts: Counts, n_components: int, rng: np.random.Generator) -> t
 
 
 def nmf_start(
+    session: Session,
     counts: Counts,
     n_components: int,
     rng: np.random.Generator,
@@ -42,11 +43,25 @@ def nmf_start(
     """The best of a few `cut_nmf`, judged by `value`, the log-likelihood of (components, π).
 
     Most of them find all parts, some merge two; the binary likelihood tells them apart by far, the NMF's own
-    error hardly.
+    error hardly. Ctrl-C or the time limit ends the choice: the first NMF as it stands is a start.
     """
-    made = [cut_nmf(counts, n_components, child) for child in rng.spawn(starts)]
-    made = [(W, np.full(n_components, on.mean())) for W, on in made]
-    return max(made, key=lambda start: value(*start))
+
+    def choices() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        best, highest = None, -np.inf
+        for child in rng.spawn(starts):
+            W, on = cut_nmf(counts, n_components, child)
+            start = W, np.full(n_components, on.mean())
+            best = best or start
+            yield best
+            if session.stopped:
+                return
+            judged = value(*start)
+            if judged > highest:
+                best, highest = start, judged
+        if best is not None:
+            yield best
+
+    return session.latest(choices())
 
 
 def cut_nmf(
@@ -73,7 +88,7 @@ def cut_nmf(
     usage, r = state.W.astype(float), counts.row_weight
     total = r @ usage
     level = np.divide(r @ usage**2, total, out=np.ones_like(total), where=total > 0)
-    components = state.Ht.T.astype(float) * level[:, None]
+    components = np.ascontiguousarray(state.Ht.T, dtype=float) * level[:, None]
     on = r @ (usage > 0.5 * level) / r.sum()
     # Zeros stay zero under the EM rule; what looks like zero here may be wanted later.
     components += 1e-3 * counts.mean

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import gammaln, xlogy
 
 from partwise.matrix import InMemory, Matrix
@@ -19,12 +20,20 @@ class Counts:
 
     Everything is handed out as ω y and ω, in double precision: differences of log-likelihoods of thousands
     of nats decide what is learned.
+
+    Parameters
+    ----------
+    X : Matrix
+    background : float, optional
+        δ, the rate of a pixel that no component reaches, so that log 0 never occurs; by default tiny against the
+        mean of the counts.
     """
 
-    def __init__(self, X: Matrix) -> None:
+    def __init__(self, X: Matrix, background: float | None = None) -> None:
         if not isinstance(X, InMemory):
             raise TypeError("Counts are read in memory.")
         self.X = X
+        self._background = background
         self.n_rows, self.n_features = X.shape
         r = X.row_weight
         self.row_weight = np.ones(self.n_rows) if r is None else np.asarray(r, dtype=float)
@@ -94,7 +103,15 @@ class Counts:
         """Σ_d ω_nd W_hd for each row and component; one row for all where nothing is missing."""
         if not self.weighted:
             return W.sum(axis=1)[None]
-        return np.asarray(self.X.weight_product(np.ascontiguousarray(W.T, dtype=self.X.dtype)), dtype=float)
+        out = np.tile(float(self.X.background) * W.sum(axis=1), (self.n_rows, 1))
+        for slab in self.X.packed(0, self.n_rows):
+            shape = slab.stop - slab.start, self.n_features
+            dense = len(slab.indices) == 0 and len(slab.v) == shape[0] * shape[1]
+            # Double precision also for float32 data: a row must not change with what is missing in other rows.
+            v = slab.v.astype(float)
+            omega = v.reshape(shape) if dense else sp.csr_array((v, slab.indices, slab.indptr), shape)
+            out[slab.start : slab.stop] += omega @ W.T
+        return out
 
     def cross(self, means: np.ndarray) -> np.ndarray:
         """Σ_n r_n ⟨s_h⟩_n ω y_nd, components by features."""
@@ -114,7 +131,7 @@ class Counts:
         """Mean of the observed counts."""
         return self.X.mean()
 
-    @functools.cached_property
+    @property
     def background(self) -> float:
-        """δ, the rate of a pixel that no component reaches: tiny against the data, so that log 0 never occurs."""
-        return 1e-12 * max(self.mean, 1e-300)
+        """δ."""
+        return 1e-12 * max(self.mean, 1e-300) if self._background is None else self._background

@@ -1,85 +1,90 @@
-"""The EM loop of BinaryNMF: E-step, M-step, annealing, perturbation, widening."""
+"""EM for counts with binary latents (Yus López 2015, chapter 3): annealed, perturbed and widened on request."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from partwise.core import Interrupted
+from partwise.core import Info, Result, RunState, SmallGain, run
 from partwise.latent.counts import Counts
-from partwise.latent.enumerated import enumerated
+from partwise.latent.inference import Inference
 from partwise.latent.m_step import activation_update, em_update, least_squares_update
-from partwise.latent.preselected import preselected
-from partwise.latent.states import all_states, count_up_to, size_distribution, states_up_to
 from partwise.latent.statistics import Statistics
 
-#: States of more bits are left out when together they have less than this probability.
-TAIL = 0.02
-#: Combinations visited for each sample at most.
-MOST_STATES = 600
+#: Steps of little gain, one after the other, after which EM has converged: one may be a plateau.
+CALM_STEPS = 3
+
+
+@dataclass
+class EMState(RunState):
+    """Where EM stands, and the best point it has seen. Steps make a new state and leave the old one as it was.
+
+    Attributes
+    ----------
+    W : array of shape (H, n_features)
+    activation : array of shape (H,)
+        π.
+    best_W, best_activation : arrays
+        The point of the highest log-likelihood; see `ExpectationMaximization` for which are compared.
+    best_value : float
+        Its log-likelihood; NaN before the first E-step.
+    best_kind : list of int
+        What its log-likelihood can be compared with.
+    statistics : Statistics, optional
+        Posterior sums at (W, π); None where they have yet to be found, as after a checkpoint.
+    """
+
+    W: np.ndarray
+    activation: np.ndarray
+    best_W: np.ndarray
+    best_activation: np.ndarray
+    best_value: float = float("nan")
+    best_kind: list[int] = field(default_factory=list)
+    statistics: Statistics | None = field(default=None, metadata={"packed": False})
+
+    def restore(self, packed: dict[str, Any]) -> None:
+        """Set the fields to what `pack` gave; the next step finds the statistics again."""
+        super().restore(packed)
+        self.statistics = None
 
 
 @dataclass(frozen=True)
-class Inference:
-    """How posteriors are found.
+class ExpectationMaximization:
+    """The EM of a binary factor model. A step is an M-step from the state's sums, then an E-step at what it found.
+
+    The log-likelihood of a step is that of its new parameters at temperature 1, whatever the temperature of the
+    step. The best point is looked for among those that can be compared. A new comparison begins after the annealed
+    and perturbed steps, which are meant to lead away from an optimum; and where other states are visited (another γ,
+    or all of them in the widened steps), with the first point that is both made and judged by them.
 
     Parameters
     ----------
-    exact : bool
-        All 2^H states.
-    max_active : int, optional
-        γ; None lets it follow π.
-    n_candidates : int, "all" or None
-        H′; "all" visits the same states for every sample, and |s| = γ + 1 in the denominator, as the thesis does.
+    inference : Inference
+        The E-step.
+    update : {"em", "least-squares"}
+        How W is updated.
+    per_component : bool
+        One π for each component.
+    correct : bool
+        Correct π for the states that were left out.
+    temperatures : sequence of float
+        Of the first E-steps.
+    perturb : sequence of float
+        Mean of the Poisson noise that each of the first steps adds to W.
+    widen : int
+        The number of last steps that use all 2^H states; there is no stopping rule then.
+    max_iter : int
+    tol : float
+        Converged when `CALM_STEPS` steps in a row each raise the log-likelihood by less than `tol` of itself.
+    record_components : bool
+        Note W after every step.
     """
 
-    exact: bool = True
-    max_active: int | None = None
-    n_candidates: int | str | None = None
-
-    def gamma(self, activation: np.ndarray) -> int:
-        """γ for this π: nearly all of the prior's mass, as far as the number of states allows."""
-        H = len(activation)
-        if self.max_active is not None:
-            return min(self.max_active, H)
-        reach = np.cumsum(size_distribution(activation))
-        wanted = int(np.searchsorted(reach, 1.0 - TAIL)) or 1
-        while wanted > 2 and count_up_to(self._room(wanted, H), wanted) > MOST_STATES:
-            wanted -= 1
-        return min(max(wanted, min(2, H)), H)
-
-    def _room(self, gamma: int, H: int) -> int:
-        """H′ for this γ."""
-        if self.n_candidates == "all":
-            return H
-        return min(H, gamma + 3 if self.n_candidates is None else int(self.n_candidates))
-
-    def __call__(
-        self, counts: Counts, W: np.ndarray, activation: np.ndarray, inverse_temperature: float = 1.0
-    ) -> tuple[Statistics, tuple[int, int] | None]:
-        """Posterior sums; if states were left out, how many bits were counted and visited."""
-        H = len(W)
-        if self.exact:
-            return enumerated(counts, W, activation, all_states(H), None, inverse_temperature), None
-        gamma = self.gamma(activation)
-        if self.n_candidates == "all":
-            states = states_up_to(H, gamma + 1)
-            inside = count_up_to(H, gamma)
-            return enumerated(counts, W, activation, states, inside, inverse_temperature), (gamma, gamma + 1)
-        room = self._room(gamma, H)
-        return preselected(counts, W, activation, gamma, room, inverse_temperature), (gamma, gamma)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the loop goes."""
-
-    inference: Inference
+    inference: Inference = field(default_factory=Inference)
     update: str = "em"
     per_component: bool = False
     correct: bool = True
@@ -90,88 +95,181 @@ class Settings:
     tol: float = 1e-5
     record_components: bool = False
 
+    @property
+    def scheduled(self) -> int:
+        """How many steps at the beginning are annealed or perturbed."""
+        return max(len(self.temperatures), len(self.perturb))
 
-@dataclass
-class Run:
-    """Where a run stands, and how it came there."""
+    def init(self, W: np.ndarray, activation: np.ndarray, iteration: int = 0) -> EMState:
+        """The state at (W, π); its E-step is left to the run, where Ctrl-C leaves the start as it is.
+
+        Parameters
+        ----------
+        W : array of shape (H, n_features)
+        activation : array of shape (H,)
+        iteration : int
+            Steps that went before.
+        """
+        # Rows lie together in memory: the E-step's kernels read them one by one.
+        W, activation = np.array(W, dtype=float, order="C"), np.array(activation, dtype=float)
+        return EMState(W, activation, W, activation, iteration=iteration)
+
+    def stopping(self) -> SmallGain | None:
+        """The rule that `tol` stands for."""
+        return None if self.widen else SmallGain(self.tol, CALM_STEPS, after=self.scheduled)
+
+    def value(self, problem: Counts, state: EMState) -> float:
+        """The log-likelihood where the state stands; the sums of this E-step stay with the state."""
+        stats = self._posterior(problem, state)
+        value = log_likelihood(problem, stats)
+        state.statistics = stats
+        state.best_value, state.best_kind = value, self._kind(state, stats, stats)
+        return value
+
+    def step(self, problem: Counts, state: EMState, rng: np.random.Generator) -> tuple[EMState, Info]:
+        """M-step, then E-step."""
+        stats = self._posterior(problem, state) if state.statistics is None else state.statistics
+        W, activation = self._maximised(problem, state, stats, rng)
+        new = dataclasses.replace(
+            state, W=W, activation=activation, iteration=state.iteration + 1, statistics=None
+        )
+        new.statistics = self._posterior(problem, new)
+        new.objective = log_likelihood(problem, new.statistics)
+        kind = self._kind(new, stats, new.statistics)
+        if kind != state.best_kind or not new.objective <= state.best_value:
+            new.best_W, new.best_activation = W, activation
+            new.best_value, new.best_kind = new.objective, kind
+        notes = {"activation": activation}
+        if self.record_components:
+            notes["components"] = W
+        return new, Info(new.iteration, new.objective, notes=notes)
+
+    def _maximised(
+        self, counts: Counts, state: EMState, stats: Statistics, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """New W and π from the sums of an E-step."""
+        activation = state.activation
+        # The posteriors of a tempered step say little of π: a hot step keeps it.
+        if self._inverse_temperature(state.iteration) == 1.0:
+            activation = activation_update(counts, activation, stats, self.correct, self.per_component)
+        update = em_update if self.update == "em" else least_squares_update
+        W = update(counts, state.W, stats)
+        if state.iteration < len(self.perturb) and self.perturb[state.iteration] > 0:
+            W = W + rng.poisson(self.perturb[state.iteration], W.shape)
+        return W, activation
+
+    def _posterior(self, counts: Counts, state: EMState) -> Statistics:
+        inference = Inference(exact=True) if self.widened(state.iteration) else self.inference
+        return inference(counts, state.W, state.activation, self._inverse_temperature(state.iteration))
+
+    def _inverse_temperature(self, iteration: int) -> float:
+        return 1.0 / self.temperatures[iteration] if iteration < len(self.temperatures) else 1.0
+
+    def widened(self, iteration: int) -> bool:
+        """Whether the E-step after so many steps uses all 2^H states."""
+        return self.widen > 0 and iteration >= self.max_iter - self.widen
+
+    def _kind(self, state: EMState, made_from: Statistics, judged_by: Statistics) -> list[int]:
+        """Points of the same kind have log-likelihoods that can be compared."""
+        free = self.scheduled == 0 or state.iteration > self.scheduled
+        everything = len(state.W), len(state.W)
+        return [int(free), *(made_from.truncation or everything), *(judged_by.truncation or everything)]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found from one start.
+
+    Attributes
+    ----------
+    W, activation : arrays
+        The best point.
+    log_likelihood : float
+        Of the best point, by the inference of the run that found it; NaN where none was found.
+    reason : {"converged", "max_iter", "max_time", "interrupted"}
+        Why the last run ended.
+    history : dict of lists
+        "log_likelihood", "activation", "seconds" and, on request, "components": the start and every step.
+    state : EMState
+        Where the last run ended.
+    """
 
     W: np.ndarray
     activation: np.ndarray
-    log_likelihood: float = -np.inf
-    converged: bool = False
-    interrupted: bool = False
-    history: dict[str, list[Any]] = field(
-        default_factory=lambda: {"log_likelihood": [], "activation": [], "components": [], "seconds": []}
-    )
+    log_likelihood: float
+    reason: str
+    history: dict[str, list[Any]]
+    state: EMState
 
     @property
     def n_iter(self) -> int:
         """Steps made."""
-        return len(self.history["log_likelihood"])
+        return len(self.history["log_likelihood"]) - 1
+
+    def followed_by(self, later: Outcome) -> Outcome:
+        """One outcome of two runs; the start of the second is no step."""
+        history = {name: values + later.history[name][1:] for name, values in self.history.items()}
+        before = self.history["seconds"]
+        history["seconds"] = before + [before[-1] + s for s in later.history["seconds"][1:]]
+        return dataclasses.replace(later, history=history)
 
 
-def run_em(
+def learn(
     counts: Counts,
-    W: np.ndarray,
-    activation: np.ndarray,
-    settings: Settings,
+    method: ExpectationMaximization,
+    state: EMState,
     rng: np.random.Generator,
-    tell: Callable[[int, float], None] | None = None,
-) -> Run:
-    """EM until the log-likelihood rises by less than `tol` of itself a step, or the steps are used up.
+    max_iter: int | None = None,
+    name: str = "",
+) -> Outcome:
+    """Run EM from a state.
 
-    The log-likelihood written down is that of the parameters before the step, at temperature 1. What is returned is
-    the best point seen where the loop went by temperature 1, unperturbed; Ctrl-C returns what there is.
+    Parameters
+    ----------
+    counts : Counts
+    method : ExpectationMaximization
+    state : EMState
+        From `method.init`, or where another run ended.
+    rng : Generator
+        Where the perturbation comes from.
+    max_iter : int, optional
+        Steps at most, those that the state has behind it included; by default those of the method.
+    name : str, optional
+        Under which a checkpoint keeps the run.
+
+    Returns
+    -------
+    Outcome
+        The best point; on Ctrl-C that of the steps made, or the start.
     """
-    begin = perf_counter()
-    run = Run(W.copy(), activation.copy())
-    scheduled = max(len(settings.temperatures), len(settings.perturb))
-    previous, calm = -np.inf, 0
-    try:
-        for step in range(settings.max_iter):
-            inverse = 1.0 / settings.temperatures[step] if step < len(settings.temperatures) else 1.0
-            last = settings.widen and step >= settings.max_iter - settings.widen
-            inference = Inference(exact=True) if last else settings.inference
-            stats, truncation = inference(counts, run.W, run.activation, inverse)
-            value = log_likelihood(counts, stats)
-            run.log_likelihood = value
-            _note(run, value, perf_counter() - begin, settings)
-            if tell is not None:
-                tell(step + 1, value)
-            # One step of little gain may be the end of a plateau; three are not.
-            calm = calm + 1 if step > scheduled and value - previous <= settings.tol * abs(value) else 0
-            if settings.tol > 0 and calm >= 3 and not settings.widen:
-                run.converged = True
-                break
-            previous = value
-            update = em_update if settings.update == "em" else least_squares_update
-            limit = truncation if settings.correct else None
-            # The posteriors of a tempered step say little of π: a hot step keeps it.
-            if inverse == 1.0:
-                run.activation = activation_update(
-                    counts, run.activation, stats, limit, settings.per_component
-                )
-            run.W = update(counts, run.W, stats)
-            if step < len(settings.perturb) and settings.perturb[step] > 0:
-                run.W = run.W + rng.poisson(settings.perturb[step], run.W.shape)
-    except KeyboardInterrupt:
-        run.interrupted = True
-        warnings.warn(
-            f"Interrupted after {run.n_iter} iterations; the parameters reached so far are kept.",
-            Interrupted,
-            stacklevel=2,
-        )
-    return run
+    start = untried(method, state)
+    limit = method.max_iter if max_iter is None else max_iter
+    # A restored run writes into the state that it is given.
+    own = dataclasses.replace(state)
+    result: Result[EMState] = run(
+        counts, method, own, max_iter=limit, stopping=method.stopping(), rng=rng, name=name
+    )
+    history, made = dict(start.history), result.history
+    if made.objective:
+        history["log_likelihood"], history["seconds"] = made.objective, made.seconds
+        for note, values in made.notes.items():
+            history[note] = history[note] + values
+    end = result.state
+    return Outcome(end.best_W, end.best_activation, end.best_value, result.reason, history, end)
+
+
+def untried(method: ExpectationMaximization, state: EMState) -> Outcome:
+    """A start before its first step."""
+    history: dict[str, list[Any]] = {
+        "log_likelihood": [state.objective],
+        "activation": [state.activation],
+        "seconds": [0.0],
+    }
+    if method.record_components:
+        history["components"] = [state.W]
+    return Outcome(state.W, state.activation, state.objective, "interrupted", history, state)
 
 
 def log_likelihood(counts: Counts, stats: Statistics) -> float:
     """Equation 3.9, constant terms included."""
     return float(counts.row_weight @ (stats.evidence - counts.log_factorials))
-
-
-def _note(run: Run, value: float, seconds: float, settings: Settings) -> None:
-    run.history["log_likelihood"].append(value)
-    run.history["activation"].append(run.activation.copy())
-    run.history["seconds"].append(seconds)
-    if settings.record_components:
-        run.history["components"].append(run.W.copy())

@@ -17,7 +17,7 @@ UNUSED = 1e-8
 def em_update(counts: Counts, W: np.ndarray, stats: Statistics) -> np.ndarray:
     """The exact EM rule, W_hd ← Σ q s_h y_d W_hd / a_sd  ÷  Σ q s_h.
 
-    The thesis sets Σ_n Σ_s q s_h (y_d / a_sd − 1) = 0 (A.2) and then drops the denominator a. Nothing has to be
+    Yus López (2015) sets Σ_n Σ_s q s_h (y_d / a_sd − 1) = 0 (A.2) and then drops the denominator a. Nothing has to be
     dropped: a Poisson count of mean Σ_h W_hd s_h is a sum of Poisson counts, one for each active component, and EM
     over these gives the rule above. It stays nonnegative, and never lowers the likelihood.
     """
@@ -28,7 +28,7 @@ def em_update(counts: Counts, W: np.ndarray, stats: Statistics) -> np.ndarray:
 
 
 def least_squares_update(counts: Counts, W: np.ndarray, stats: Statistics) -> np.ndarray:
-    """Equation 3.8 with negative values set to 0, as the thesis has it.
+    """Equation 3.8 of Yus López (2015), negative values set to 0.
 
     With missing entries each feature has its own normal equations; they are replaced by the observed share of the
     shared ones, which is what they are on average.
@@ -45,15 +45,15 @@ def activation_update(
     counts: Counts,
     activation: np.ndarray,
     stats: Statistics,
-    truncation: tuple[int, int] | None,
+    correct: bool,
     per_component: bool,
 ) -> np.ndarray:
-    """Equation 3.7; where states were left out, with the correction for that.
+    """Equation 3.7; where states were left out and `correct` asks for it, with the correction for that.
 
-    `truncation` = (γ, v): states of up to v bits were visited, those of up to γ were counted; the thesis has
-    v = γ + 1. Samples with more active components than were visited are explained badly and would drag π towards
-    γ / H. The mean is therefore taken over the N · P(|s| ≤ v) samples that the visited states explain best, and what
-    remains is what truncation does to the mean of a bit. For independent bits
+    States of up to v bits were visited, those of up to γ were counted (`stats.truncation`); Yus López (2015) has
+    v = γ + 1, preselection v = γ. Samples with more active components than were visited are explained badly and would
+    drag π towards γ / H. The mean is therefore taken over the N · P(|s| ≤ v) samples that the visited states explain
+    best, and what remains is what truncation does to the mean of a bit. For independent bits
 
         E[s_h; |s| ≤ γ given |s| ≤ v] = π_h P(|s without h| ≤ γ − 1) / P(|s| ≤ v),
 
@@ -62,7 +62,8 @@ def activation_update(
     """
     H = len(activation)
     r = counts.row_weight
-    if truncation is None or truncation[0] >= H:
+    truncation = stats.truncation
+    if not correct or truncation is None or truncation[0] >= H:
         mean = (r @ stats.means) / r.sum()
         new = mean if per_component else np.full(H, mean.mean())
         return np.clip(new, *limits(counts, H))

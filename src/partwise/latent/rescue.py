@@ -1,4 +1,4 @@
-"""A way out for components that died or merged.
+"""Moves that bring back components that died or merged.
 
 EM cannot undo two parts that became one: every step that would part them first loses likelihood. So where samples are
 explained worse than Poisson noise can be blamed for, two moves are tried, and kept if a few EM steps later the
@@ -9,15 +9,17 @@ made a component. In both, the new one takes the place of the component that exp
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from scipy.special import gammaln, xlogy
 
+from partwise.core import Session
 from partwise.latent.binary_start import cut_nmf
 from partwise.latent.counts import Counts
-from partwise.latent.em import Run, Settings, run_em
+from partwise.latent.em import ExpectationMaximization, Outcome, learn
+from partwise.latent.inference import Inference
 from partwise.latent.statistics import Statistics, log_prior
 from partwise.matrix import Dense
 
@@ -30,66 +32,106 @@ LOOK = 2000
 
 
 def rescue(
+    session: Session,
     counts: Counts,
-    run: Run,
-    settings: Settings,
+    found: Outcome,
+    method: ExpectationMaximization,
     rng: np.random.Generator,
-    tell: Callable[[int, float], None] | None = None,
-) -> Run:
-    """Move components as long as that raises the log-likelihood; the run with the best parameters."""
-    trial_settings = replace(settings, temperatures=(), perturb=(), widen=0)
-    for _ in range(len(run.W)):
-        for W in moves(counts, run, settings, rng):
-            left = settings.max_iter - run.n_iter
-            if left <= 0 or run.interrupted:
-                return run
-            trial = run_em(
-                counts, W, run.activation, replace(trial_settings, max_iter=min(TRIAL, left)), rng, tell
-            )
-            if trial.log_likelihood <= run.log_likelihood + 10 * settings.tol * abs(run.log_likelihood):
-                continue
-            rest = replace(trial_settings, max_iter=max(1, left - trial.n_iter))
-            done = run_em(counts, trial.W, trial.activation, rest, rng, tell)
-            for name, values in run.history.items():
-                done.history[name] = values + trial.history[name] + done.history[name]
-            run = done
+    name: str,
+) -> Iterator[Outcome]:
+    """Move components as long as that raises the log-likelihood.
+
+    Parameters
+    ----------
+    session : Session
+        Ctrl-C and its time limit end the search.
+    counts : Counts
+    found : Outcome
+        Of an EM that converged.
+    method : ExpectationMaximization
+        How it was found; `max_iter` holds for all steps together.
+    rng : Generator
+    name : str
+        Under which a checkpoint keeps the runs.
+
+    Yields
+    ------
+    Outcome
+        Each more likely than the one before it; none if no move pays. Where time ran out, the last one says so.
+    """
+    plain = replace(method, temperatures=(), perturb=(), widen=0)
+    for i in range(len(found.W)):
+        better = next(improvements(session, counts, found, plain, rng, f"{name}-rescue{i}"), None)
+        if better is None:
             break
-        else:
-            return run
-    return run
+        found = better
+        yield found
+    if session.stopped:
+        yield replace(found, reason="max_time")
 
 
-def moves(counts: Counts, run: Run, settings: Settings, rng: np.random.Generator) -> Iterator[np.ndarray]:
+def improvements(
+    session: Session,
+    counts: Counts,
+    found: Outcome,
+    method: ExpectationMaximization,
+    rng: np.random.Generator,
+    name: str,
+) -> Iterator[Outcome]:
+    """What EM makes of those moves that have paid after `TRIAL` steps."""
+    if session.stopped or found.n_iter >= method.max_iter:
+        return
+    enough = found.log_likelihood + 10 * method.tol * abs(found.log_likelihood)
+    for j, W in enumerate(moves(counts, found, method.inference, rng)):
+        # The NMF behind this move was cut short; a checkpoint must not keep a run that begins there.
+        if session.stopped:
+            return
+        steps = min(found.n_iter + TRIAL, method.max_iter)
+        begin = method.init(W, found.activation, found.n_iter)
+        trial = learn(counts, method, begin, rng, steps, f"{name}-trial{j}")
+        if trial.log_likelihood > enough:
+            better = found.followed_by(trial)
+            if not session.stopped:
+                rest = learn(counts, method, trial.state, rng, name=f"{name}-rest{j}")
+                better = better.followed_by(rest)
+            yield better
+        if session.stopped:
+            return
+
+
+def moves(
+    counts: Counts, found: Outcome, inference: Inference, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
     """Components with one of them moved, the most promising first; none where the fit is as good as it can be."""
-    H = len(run.W)
+    H = len(found.W)
     if H < 2:
         return
-    stats, _ = settings.inference(counts, run.W, run.activation)
+    stats = inference(counts, found.W, found.activation)
     shortfall = counts.saturated - stats.evidence
     r = counts.row_weight
-    if r @ shortfall <= 1.05 * r.sum() * fair_shortfall(counts, run, stats):
+    if r @ shortfall <= 1.05 * r.sum() * fair_shortfall(counts, found, stats):
         return
     on = r @ stats.means
-    useless = int(np.argmin(on * run.W.sum(axis=1)))
+    useless = int(np.argmin(on * found.W.sum(axis=1)))
     misfit = np.where(on > 1.0, (r * shortfall) @ stats.means / np.maximum(on, 1e-300), -np.inf)
     yield from (
         W
         for h in np.argsort(-misfit)[:SPLITS]
         if h != useless and on[h] > 2.0
-        for W in [split(counts, run.W, stats, int(h), useless, rng)]
+        for W in [split(counts, found.W, stats, int(h), useless, rng)]
         if W is not None
     )
-    W = replant(counts, run.W, stats, shortfall, useless)
+    W = replant(counts, found.W, stats, shortfall, useless)
     if W is not None:
         yield W
 
 
-def fair_shortfall(counts: Counts, run: Run, stats: Statistics) -> float:
+def fair_shortfall(counts: Counts, found: Outcome, stats: Statistics) -> float:
     """What a true model falls short of perfect reproduction, on average: noise, and the bits that had to be named."""
     rows = np.linspace(0, counts.n_rows - 1, min(counts.n_rows, LOOK)).astype(int)
     bits = stats.best[rows].astype(float)
-    noise = np.interp(bits @ run.W, *noise_cost()).sum(axis=1)
-    return float((noise - log_prior(run.activation, bits)).mean())
+    noise = np.interp(bits @ found.W, *noise_cost()).sum(axis=1)
+    return float((noise - log_prior(found.activation, bits)).mean())
 
 
 @functools.cache

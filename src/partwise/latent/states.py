@@ -26,7 +26,7 @@ def states_up_to(n_components: int, max_active: int) -> np.ndarray:
 
 
 def count_up_to(n_components: int, max_active: int) -> int:
-    """How many those are."""
+    """The number of bit vectors with at most `max_active` bits."""
     return sum(comb(n_components, g) for g in range(min(max_active, n_components) + 1))
 
 

@@ -26,7 +26,9 @@ class Statistics:
         W ↦ Σ_n r_n Σ_s q_n(s) s_h y_nd W_hd / a_sd. Where the sums per state were kept it may be asked at several
         W for the same q, else only at the W of the E-step.
     repeatable : bool
-        Whether it may.
+        Whether `numerator` may be asked at several W.
+    truncation : (int, int), optional
+        (γ, v) where states were left out: those of up to v bits were visited, those of up to γ bits counted.
     """
 
     evidence: np.ndarray
@@ -35,6 +37,7 @@ class Statistics:
     pairs: np.ndarray
     numerator: Callable[[np.ndarray], np.ndarray]
     repeatable: bool
+    truncation: tuple[int, int] | None = None
 
 
 def log_prior(activation: np.ndarray, states: np.ndarray) -> np.ndarray:

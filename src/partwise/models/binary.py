@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from partwise.core import ProgressBar
+from partwise.core import Session
 from partwise.io.registry import register_model
 from partwise.latent.binary_start import data_start, nmf_start, random_start
 from partwise.latent.counts import Counts
-from partwise.latent.em import Inference, Run, Settings, log_likelihood, run_em
+from partwise.latent.em import ExpectationMaximization, Outcome, learn, log_likelihood, untried
+from partwise.latent.inference import Inference
 from partwise.latent.m_step import limits
 from partwise.latent.rescue import rescue
 from partwise.latent.statistics import Statistics
-from partwise.models.base import FactorModel, as_generator
+from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.inputs import given
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
@@ -49,7 +51,7 @@ class BinaryNMF(FactorModel):
         γ, the most components that are on at once; by default it follows π.
     n_candidates : int or "all", optional
         H′, how many components each sample chooses from; γ + 3 by default. "all" visits the same states for every
-        sample and has one more active component in the denominator, as in the thesis behind this model.
+        sample and has one more active component in the denominator (Yus López 2015, 3.2.3).
     anneal : bool or sequence of float, default=True
         Temperatures (at least 1) of the first steps, which blur the likelihood. True: 15 steps from 10 down where
         the start is "random" or "data", none otherwise.
@@ -59,18 +61,21 @@ class BinaryNMF(FactorModel):
         Mean of Poisson noise that is added to the components after each step; a single number holds for the first
         half of `max_iter`.
     update : {"em", "least-squares"}, default="em"
-        The monotone EM rule, or the thesis's approximation (equation 3.8).
+        The monotone EM rule, or the approximation of Yus López (2015, equation 3.8).
     per_component : bool, default=False
         One π for each component.
     correct_activation : bool, default=True
         Under truncation, correct π for the states that were left out.
     widen : int, default=0
-        So many last steps use all 2^H states, as the thesis does instead of the correction.
+        How many of the last steps use all 2^H states, as Yus López (2015) does instead of the correction. The fit
+        then makes all `max_iter` steps.
     rescue : bool, default=True
         Replant components that died or merged, where that raises the likelihood.
     n_init : int, default=1
         Number of starts; the most likely outcome is kept.
     max_iter : int, default=200
+    max_time : float, optional
+        Seconds that the fit may take, compiling not counted; the best found by then is kept.
     tol : float, default=1e-6
         Stop when three steps in a row raise the log-likelihood by less than `tol` of itself.
     missing_values : nan, 0 or None, default=nan
@@ -88,11 +93,19 @@ class BinaryNMF(FactorModel):
     activation_ : float, or array of shape (n_components,) with `per_component`
         π.
     log_likelihood_ : float
-        Of the training data, constant terms included; under truncation, over the states visited.
-    history_ : dict
-        "log_likelihood", "activation" and "seconds" of every step, and "components" on request.
+        Of the training data, constant terms included; under truncation, over the states visited. NaN if Ctrl-C was
+        pressed before it was first computed.
+    history_ : dict of arrays
+        "log_likelihood", "activation", "seconds" and, on request, "components": the start and every step. The
+        parameters kept are the best ones met, which need not be the last.
     n_iter_ : int
+        Steps made; those of moves that did not pay (`rescue`) are not counted.
     converged_ : bool
+        Whether `tol` was met.
+    ended_by_ : {"converged", "max_iter", "max_time", "interrupted"}
+        Why the search from the kept start ended.
+    restarts_ : list of dict
+        "log_likelihood", "n_iter" and "ended_by" of every start.
     inference_ : {"exact", "truncated"}
     max_active_ : int
         γ at the end.
@@ -128,6 +141,7 @@ class BinaryNMF(FactorModel):
         rescue: bool = True,
         n_init: int = 1,
         max_iter: int = 200,
+        max_time: float | None = None,
         tol: float = 1e-6,
         missing_values: float | None = np.nan,
         record_components: bool = False,
@@ -148,6 +162,7 @@ class BinaryNMF(FactorModel):
         self.rescue = rescue
         self.n_init = n_init
         self.max_iter = max_iter
+        self.max_time = max_time
         self.tol = tol
         self.missing_values = missing_values
         self.record_components = record_components
@@ -156,7 +171,7 @@ class BinaryNMF(FactorModel):
 
     # ------------------------------------------------------------------ public
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BinaryNMF:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> BinaryNMF:
         """Learn components and π.
 
         Parameters
@@ -165,41 +180,120 @@ class BinaryNMF(FactorModel):
             Counts. Other nonnegative numbers are taken with a warning.
         y : ignored
         sample_weight : array of shape (n_samples,), optional
-            How much each row counts.
+            How much each row counts: 2 is the same as the row occurring twice.
+        checkpoint : path, optional
+            Folder in which the fit saves its state every ten seconds. A later call with the same data and parameters
+            goes on from there, and ends with the same bits as if it had never been stopped.
+
+        Returns
+        -------
+        BinaryNMF
+            The model itself. Ctrl-C ends the fit early with what was found, and the warning `Interrupted`.
         """
-        self._fit(X, sample_weight)
+        self._fit(X, sample_weight, checkpoint)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Learn, and return the posterior means of the same rows."""
-        self._fit(X, sample_weight)
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> Any:
+        """Learn, and return the posterior means of the same rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight, checkpoint
+            As for `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            As from `transform`.
+        """
+        self._fit(X, sample_weight, checkpoint)
         return self.transform(X)
 
     def transform(self, X: Any) -> Any:
-        """Posterior means ⟨s⟩: how probably each component is on in each sample."""
+        """How probably each component is on in each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            Posterior means ⟨s⟩. A row's do not depend on the other rows.
+        """
         data, stats, _ = self._posterior(X)
         return self._named(stats.means.astype(data.X.dtype, copy=False), data.row_names)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The same as `transform`, always a plain array."""
+        """The same as `transform`, always a plain array.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
         data, stats, _ = self._posterior(X)
         return stats.means.astype(data.X.dtype, copy=False)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable bit vector of each sample, as 0 and 1."""
+        """The most probable bit vector of each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of int of shape (n_samples, n_components)
+            0 and 1.
+        """
         return self._posterior(X)[1].best.astype(np.int64)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Log-likelihood of each sample, constant terms included."""
+        """Log-likelihood of each sample, constant terms included.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         _, stats, counts = self._posterior(X)
         return np.asarray(stats.evidence - counts.log_factorials)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-likelihood per sample, constant terms included."""
+        """Mean log-likelihood per sample, constant terms included.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        float
+        """
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw counts and the bits behind them from the model (equations 2.1 and 2.2)."""
+        """Draw counts and the bits behind them from the model (equations 2.1 and 2.2).
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : int, Generator, RandomState or None
+            None takes that of the model.
+
+        Returns
+        -------
+        counts : array of shape (n_samples, n_features)
+        bits : array of int of shape (n_samples, n_components)
+        """
         check_is_fitted(self)
         rng = as_generator(self.random_state if random_state is None else random_state)
         H = len(self.components_)
@@ -208,7 +302,7 @@ class BinaryNMF(FactorModel):
 
     # ----------------------------------------------------------------- fitting
 
-    def _fit(self, X: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any, checkpoint: Any) -> None:
         self._check()
         data = given(self, X, reset=True, missing_values=self.missing_values, sample_weight=sample_weight)
         if data.X.mean() == 0:
@@ -218,37 +312,68 @@ class BinaryNMF(FactorModel):
             )
         counts = Counts(data.X)
         _warn_of_fractions(counts)
-        settings = self._settings()
-        runs: list[Run] = []
-        with own_threads():
-            for rng in as_generator(self.random_state).spawn(self.n_init):
-                runs.append(self._one_run(counts, settings, rng))
-                if runs[-1].interrupted:
-                    break
-            best = max(runs, key=lambda run: run.log_likelihood)
-            self._keep(counts, best, settings)
+        method = self._method()
+        with (
+            own_threads(),
+            fit_session(
+                self,
+                total=self.max_iter,
+                quantity="log-likelihood",
+                max_time=self.max_time,
+                checkpoint=checkpoint,
+                data=lambda: {"shape": data.X.shape, "contents": data.X.digest()},
+            ) as session,
+        ):
+            generators = as_generator(self.random_state).spawn(self.n_init)
 
-    def _one_run(self, counts: Counts, settings: Settings, rng: np.random.Generator) -> Run:
-        W, activation = self._start(counts, settings, rng)
-        if not self.per_component:
-            activation = np.full(len(W), activation.mean())
-        activation = np.clip(activation, *limits(counts, len(W)))
-        bar = ProgressBar(self.max_iter, type(self).__name__, "log-likelihood") if self.verbose else None
-        tell: Callable[[int, float], None] | None = None
-        if bar is not None:
+            def attempt(i: int) -> Outcome:
+                outcome = session.latest(self._outcomes(session, counts, method, generators[i], f"run{i}"))
+                outcome.state.statistics = None  # As large as the data, and of no more use.
+                return replace(outcome, reason="interrupted") if session.interrupted else outcome
 
-            def tell(step: int, value: float) -> None:
-                bar.update(step, value)
+            outcomes = session.restarts(self.n_init, attempt)
+            best = max(outcomes, key=lambda one: np.nan_to_num(one.log_likelihood, nan=-np.inf))
+            self.restarts_ = [
+                {"log_likelihood": one.log_likelihood, "n_iter": one.n_iter, "ended_by": one.reason}
+                for one in outcomes
+            ]
+            self._keep(counts, best)
 
-        try:
-            run = run_em(counts, W, activation, settings, rng, tell)
-            return rescue(counts, run, settings, rng, tell) if self.rescue and not self.widen else run
-        finally:
-            if bar is not None:
-                bar.close()
+    def _outcomes(
+        self,
+        session: Session,
+        counts: Counts,
+        method: ExpectationMaximization,
+        rng: np.random.Generator,
+        name: str,
+    ) -> Iterator[Outcome]:
+        """What is found from one start, ever better: the start itself, EM from there, and each rescue that pays."""
+        start = session.stage(f"{name}-start", lambda: self._start(session, counts, method, rng), rng)
+        state = method.init(start["W"], start["activation"])
+        yield untried(method, state)
+        # If the start was cut short, no checkpoint may keep a run that begins there.
+        found = learn(counts, method, state, rng, name="" if session.stopped else name)
+        if method.widened(found.state.iteration):
+            # Found over all states; what is kept is judged as `score` judges it.
+            yield replace(found, log_likelihood=float("nan"))
+            value = log_likelihood(counts, method.inference(counts, found.W, found.activation))
+            yield replace(found, log_likelihood=value)
+            return
+        yield found
+        if self.rescue:
+            yield from rescue(session, counts, found, method, rng, name)
 
     def _start(
-        self, counts: Counts, settings: Settings, rng: np.random.Generator
+        self, session: Session, counts: Counts, method: ExpectationMaximization, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Components and π to start from."""
+        W, activation = self._choose_start(session, counts, method, rng)
+        if not self.per_component:
+            activation = np.full(len(W), activation.mean())
+        return {"W": W, "activation": np.clip(activation, *limits(counts, len(W)))}
+
+    def _choose_start(
+        self, session: Session, counts: Counts, method: ExpectationMaximization, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         H = self.n_components
         if not isinstance(self.init, str):
@@ -266,9 +391,9 @@ class BinaryNMF(FactorModel):
 
         def value(W: np.ndarray, activation: np.ndarray) -> float:
             activation = np.clip(activation, *limits(counts, H))
-            return log_likelihood(counts, settings.inference(counts, W, activation)[0])
+            return log_likelihood(counts, method.inference(counts, W, activation))
 
-        return nmf_start(counts, H, rng, value)
+        return nmf_start(session, counts, H, rng, value)
 
     def _check(self) -> None:
         H = whole("n_components", self.n_components)
@@ -297,9 +422,11 @@ class BinaryNMF(FactorModel):
         for name in ("n_init", "max_iter"):
             whole(name, getattr(self, name))
         real("tol", self.tol)
+        if self.max_time is not None:
+            real("max_time", self.max_time)
 
-    def _settings(self) -> Settings:
-        return Settings(
+    def _method(self) -> ExpectationMaximization:
+        return ExpectationMaximization(
             self._inference(),
             self.update,
             self.per_component,
@@ -324,57 +451,56 @@ class BinaryNMF(FactorModel):
             return tuple(np.geomspace(10.0, 1.1, 15)) if rough else ()
         return schedule("anneal", self.anneal, 1, 1.0)
 
-    def _keep(self, counts: Counts, run: Run, settings: Settings) -> None:
-        order = np.argsort(-run.activation * run.W.sum(axis=1), kind="stable")
+    def _keep(self, counts: Counts, found: Outcome) -> None:
+        order = np.argsort(-found.activation * found.W.sum(axis=1), kind="stable")
         if not isinstance(self.init, str):
             order = np.arange(len(order))
-        self.components_ = run.W[order]
-        pi = run.activation[order]
+        self.components_ = found.W[order]
+        pi = found.activation[order]
         self.activation_ = pi if self.per_component else float(pi[0])
         self.n_components_ = len(pi)
         self.n_samples_fit_ = counts.n_rows
-        stats, _ = settings.inference(counts, self.components_, pi)
-        self.log_likelihood_ = log_likelihood(counts, stats)
+        self.log_likelihood_ = found.log_likelihood
         self.background_ = counts.background
-        self.n_iter_ = run.n_iter
-        self.converged_ = run.converged
-        self.inference_ = "exact" if settings.inference.exact else "truncated"
-        self.max_active_ = self.n_components_ if settings.inference.exact else settings.inference.gamma(pi)
-        history = {
-            "log_likelihood": np.array(run.history["log_likelihood"]),
-            "activation": np.array(run.history["activation"])[:, slice(None) if self.per_component else 0],
-            "seconds": np.array(run.history["seconds"]),
-        }
+        self.n_iter_ = found.n_iter
+        self.converged_ = found.reason == "converged"
+        self.ended_by_ = found.reason
+        inference = self._inference()
+        self.inference_ = "exact" if inference.exact else "truncated"
+        self.max_active_ = self.n_components_ if inference.exact else inference.gamma(pi)
+        self.history_ = {name: np.array(values) for name, values in found.history.items()}
+        self.history_["activation"] = self.history_["activation"][:, order if self.per_component else 0]
         if self.record_components:
-            history["components"] = np.array(run.history["components"])[:, order]
-        self.history_ = history
-        low, high = limits(counts, self.n_components_)
+            self.history_["components"] = self.history_["components"][:, order]
+        self._warn(counts, pi)
+
+    def _warn(self, counts: Counts, pi: np.ndarray) -> None:
+        low, high = limits(counts, len(pi))
         if (pi <= low).any() or (pi >= high).any():
             which = "never" if (pi <= low).any() else "always"
             warnings.warn(
                 f"π has reached its edge: some component is {which} on. Use fewer components, or another start.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        if not run.converged and self.tol > 0 and not run.interrupted and not self.widen:
+        if self.ended_by_ == "max_iter" and self.tol > 0 and not self.widen:
             warnings.warn(
                 f"Maximum number of iterations {self.max_iter} reached; the log-likelihood was still rising. "
                 f"Raise max_iter, for instance to {5 * self.max_iter}, or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _posterior(self, X: Any) -> tuple[Any, Statistics, Counts]:
         check_is_fitted(self)
         data = given(self, X, reset=False, missing_values=self.missing_values)
-        counts = Counts(data.X)
+        # The background rate is that of the fit: rows must not depend on each other.
+        counts = Counts(data.X, self.background_)
         pi = np.broadcast_to(self.activation_, len(self.components_)).astype(float)
         with own_threads():
-            W = np.asarray(self.components_, dtype=float)
-            stats, truncation = self._inference()(_with_scale(counts, self), W, pi)
-        if truncation is not None and truncation[0] < truncation[1]:
-            # The thesis's posteriors do not add up to 1 over the counted states; as probabilities they should.
-            stats.means = np.clip(stats.means, 0.0, 1.0)
+            stats = self._inference()(counts, np.asarray(self.components_, dtype=float), pi)
+        # Rounding may lift a sum of posteriors above 1.
+        np.minimum(stats.means, 1.0, out=stats.means)
         return data, stats, counts
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -411,12 +537,6 @@ def schedule(name: str, value: Any, length: int, low: float) -> tuple[float, ...
     return tuple(real(name, number, low) for number in value)
 
 
-def _with_scale(counts: Counts, model: BinaryNMF) -> Counts:
-    """Give new samples the background rate of the fit: rows must not depend on each other."""
-    counts.__dict__["background"] = model.background_
-    return counts
-
-
 def _warn_of_fractions(counts: Counts) -> None:
     values = counts.X.packed(0, min(counts.n_rows, 1000))
     if any((slab.u != np.round(slab.u)).any() for slab in values) and not counts.weighted:
@@ -424,5 +544,5 @@ def _warn_of_fractions(counts: Counts) -> None:
             "X is not made of whole numbers. BinaryNMF is a model of counts: the fit goes on, but its likelihood is "
             "then only a quasi-likelihood.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )

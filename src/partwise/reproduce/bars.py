@@ -1,6 +1,6 @@
-"""The bars test of the binary NMF thesis (seed 000, section 4.1): success rates and the figures of chapter 4.
+"""The bars test of Yus López (2015, section 4.1): success rates and the figures of chapter 4.
 
-What the thesis leaves open, and what `--paper` takes:
+What is left open there, and what `--paper` takes:
 
 - a bar counts as found when its cosine with a component is above 0.95, one component for each bar;
 - the perturbation is Poisson noise of mean 0.02 on every entry of W after every step but the last ten;
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,15 +25,35 @@ from scipy.optimize import linear_sum_assignment
 from partwise.datasets import make_bars
 from partwise.io import write_json
 from partwise.latent.counts import Counts
-from partwise.latent.em import Inference, Run, Settings, run_em
+from partwise.latent.em import ExpectationMaximization, Outcome, learn
+from partwise.latent.inference import Inference
 from partwise.matrix import Dense
 from partwise.models import BinaryNMF
-from partwise.parallel import own_threads
 from partwise.plot import draw_curve, draw_parts, figure, save_figure
 
 STEPS = 60
 QUIET = 10
 PUBLISHED = {"exact": "91 ± 5 %", "truncated": "84 ± 5 %"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one fit found, and how it came there.
+
+    Attributes
+    ----------
+    W : array of shape (H, n_features)
+    activation : float
+        π.
+    n_iter : int
+    history : dict
+        "log_likelihood", "activation" and "components" of the start and of every step.
+    """
+
+    W: np.ndarray
+    activation: float
+    n_iter: int
+    history: dict[str, Any]
 
 
 def parts_found(components: np.ndarray, truth: np.ndarray, cosine: float = 0.95) -> int:
@@ -60,7 +81,7 @@ def reproduce_bars(
     inferences = ("exact", "truncated") if inference == "both" else (inference,)
     H = 2 * size
     if paper and (size, n_samples) != (4, 1000):
-        raise ValueError("--paper is the thesis's own experiment; leave --size and --samples alone.")
+        raise ValueError("--paper is the published experiment; leave --size and --samples alone.")
     if H > 16 and "exact" in inferences:
         inferences = ("truncated",)
     table, kept = [], {}
@@ -74,13 +95,13 @@ def reproduce_bars(
     bars = kept[inferences[0]][0][0]
     truth = {rule: from_truth(bars, rule) for rule in ("em", "least-squares")}
     summary: dict[str, Any] = {
-        "settings": "thesis" if paper else "default",
+        "settings": "published" if paper else "default",
         "runs": runs,
         "table": table,
         "from_truth": {rule: trace.tolist() for rule, trace in truth.items()},
     }
     if grid:
-        summary["grid"] = thesis_grid(runs, seed)
+        summary["grid"] = settings_grid(runs, seed)
     summary["lines"] = lines(summary, paper and activation == 0.3)
     draw(folder / "bars.png", kept, truth, size)
     write_json(folder / "bars.json", summary)
@@ -95,29 +116,22 @@ def counted(total: int, description: str) -> Iterator[int]:
     yield from track(range(total), description, console=Console(stderr=True), transient=True)
 
 
-def our_run(bars: Any, inference: str, seed: int) -> Run:
+def default_run(bars: Any, inference: str, seed: int) -> Run:
     """BinaryNMF as it comes."""
     model = BinaryNMF(
         len(bars.components), inference=inference, random_state=seed, record_components=True
     ).fit(bars.data)
-    history = {name: list(values) for name, values in model.history_.items()}
-    return Run(
-        model.components_,
-        np.full(model.n_components_, model.activation_),
-        model.log_likelihood_,
-        model.converged_,
-        history=history,
-    )
+    return Run(model.components_, float(model.activation_), model.n_iter_, model.history_)
 
 
-def thesis_run(
+def published_run(
     bars: Any, inference: str, seed: int, noise: float = 0.02, gamma: int = 3, widen: int = 5
 ) -> Run:
     """Uniform start, random π, least squares, perturbation, 60 steps; π plain, so that it needs the widening."""
     rng = np.random.default_rng(seed)
     H, D = bars.components.shape
     exact = inference == "exact"
-    settings = Settings(
+    method = ExpectationMaximization(
         Inference(exact, None if exact else gamma, None if exact else "all"),
         update="least-squares",
         correct=False,
@@ -127,35 +141,35 @@ def thesis_run(
         tol=0.0,
         record_components=True,
     )
-    with own_threads():
-        return run_em(
-            Counts(Dense.of(bars.data)), rng.random((H, D)), np.full(H, rng.random()), settings, rng
-        )
+    found = from_start(bars, method, rng.random((H, D)), rng.random(), rng)
+    return Run(found.W, float(found.activation.mean()), found.n_iter, found.history)
+
+
+def from_start(
+    bars: Any, method: ExpectationMaximization, W: np.ndarray, activation: float, rng: np.random.Generator
+) -> Outcome:
+    """EM from these components, and one π for all."""
+    state = method.init(W, np.full(len(W), activation))
+    return learn(Counts(Dense.of(bars.data)), method, state, rng)
 
 
 def from_truth(bars: Any, rule: str, steps: int = 20) -> np.ndarray:
     """Figure 4.4: the log-likelihood when the start is what made the data."""
-    settings = Settings(Inference(), update=rule, max_iter=steps, tol=0.0)
     H = len(bars.components)
+    inference = Inference()
     if H > 12:
         # γ is held: log-likelihoods over different sets of states cannot be compared.
         gamma = Inference(exact=False).gamma(np.full(H, bars.latent.mean()))
-        settings = Settings(Inference(exact=False, max_active=gamma), update=rule, max_iter=steps, tol=0.0)
-    with own_threads():
-        run = run_em(
-            Counts(Dense.of(bars.data)),
-            bars.components,
-            np.full(H, bars.latent.mean()),
-            settings,
-            np.random.default_rng(0),
-        )
-    return np.array(run.history["log_likelihood"])
+        inference = Inference(exact=False, max_active=gamma)
+    method = ExpectationMaximization(inference, update=rule, max_iter=steps, tol=0.0)
+    found = from_start(bars, method, bars.components, bars.latent.mean(), np.random.default_rng(0))
+    return np.array(found.history["log_likelihood"])
 
 
 def rates(outcomes: Sequence[tuple[Any, Run]], activation: float) -> dict[str, Any]:
     """How often all parts were found, and π."""
     found = np.array([parts_found(run.W, bars.components) for bars, run in outcomes])
-    pi = np.array([run.activation.mean() for _, run in outcomes])
+    pi = np.array([run.activation for _, run in outcomes])
     drawn = np.array([bars.latent.mean() for bars, _ in outcomes])
     H = len(outcomes[0][0].components)
     success = float((found == H).mean())
@@ -171,8 +185,8 @@ def rates(outcomes: Sequence[tuple[Any, Run]], activation: float) -> dict[str, A
     }
 
 
-def thesis_grid(runs: int, seed: int) -> list[dict[str, Any]]:
-    """Success of the thesis's settings over what it does not state."""
+def settings_grid(runs: int, seed: int) -> list[dict[str, Any]]:
+    """Success of the published experiment over the settings that Yus López (2015) does not state."""
     rows = []
     cells = [("exact", noise, 3, 0) for noise in (0.0, 0.02, 0.1, 0.3, 1.0)]
     cells += [("truncated", noise, gamma, 5) for noise in (0.02, 0.1, 0.3) for gamma in (2, 3)]
@@ -181,17 +195,17 @@ def thesis_grid(runs: int, seed: int) -> list[dict[str, Any]]:
         done = []
         for i in counted(runs, f"{inference}, noise {noise:g}"):
             bars = make_bars(random_state=seed + i)
-            done.append((bars, thesis_run(bars, inference, i, noise, gamma, widen)))
+            done.append((bars, published_run(bars, inference, i, noise, gamma, widen)))
         row = rates(done, 0.3)
         rows.append({"inference": inference, "noise": noise, "gamma": gamma, "widen": widen, **row})
     return rows
 
 
 def lines(summary: dict[str, Any], published: bool) -> list[str]:
-    """For a person."""
+    """The summary as lines of text."""
     out = [f"bars test, {summary['settings']} settings, {summary['runs']} runs:"]
     for row in summary["table"]:
-        said = f"   (thesis: {PUBLISHED[row['inference']]})" if published else ""
+        said = f"   (Yus López 2015: {PUBLISHED[row['inference']]})" if published else ""
         out.append(
             f"  {row['inference']:10s} all bars in {100 * row['success']:.0f} ± {100 * row['error']:.0f} % of runs"
             f"{said}; "
@@ -236,9 +250,9 @@ def draw(path: Path, kept: dict[str, Any], truth: dict[str, np.ndarray], size: i
         axes["failed"].set_axis_off()
         axes["failed"].text(0.5, 0.5, "every run found\nall bars", ha="center", va="center")
     steps = run.history["components"]
-    shown = np.unique(np.geomspace(1, len(steps), 6).astype(int)) - 1
+    shown = np.unique(np.geomspace(1, len(steps), 6).astype(int)) - 1  # 0 is the start
     evolution = np.concatenate([steps[i] for i in shown])
-    names = ", ".join(str(i + 1) for i in shown)
+    names = ", ".join(str(i) for i in shown)
     draw_parts(axes["evolution"], evolution, shape, f"W after steps {names}, one line each (4.6)", columns=H)
     for colour, (label, chosen) in enumerate(typical(runs, H)):
         by_step(axes["traces"], chosen.history["log_likelihood"], label, colour, "log-likelihood (4.3)")
@@ -254,8 +268,8 @@ def draw(path: Path, kept: dict[str, Any], truth: dict[str, np.ndarray], size: i
 
 
 def by_step(axes: Any, values: Any, label: str, colour: int, title: str) -> None:
-    """One quantity, step after step."""
-    steps = np.arange(1, len(values) + 1)
+    """One quantity: at the start, and after every step."""
+    steps = np.arange(len(values))
     draw_curve(axes, steps, values, label=label, colour=colour, title=title, xlabel="step")
 
 

@@ -1,4 +1,4 @@
-"""Ones and sevens (seed 000, section 4.2): binary parts of handwritten digits, by truncated EM."""
+"""Ones and sevens (Yus López 2015, section 4.2): binary parts of handwritten digits, by truncated EM."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def reproduce_digits17(
     values = model.history_["log_likelihood"] / len(train)
     draw_curve(
         axes["trace"],
-        np.arange(1, len(values) + 1),
+        np.arange(len(values)),
         values,
         title="log-likelihood per image",
         xlabel="step",

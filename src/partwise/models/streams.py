@@ -1,0 +1,142 @@
+"""Data that are read by row blocks: a function that returns them, or an array in a file that is too large to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array
+
+from partwise.matrix import InMemory, RowBlocks
+from partwise.matrix.base import block_height
+
+#: Memory-mapped arrays above this size are read block by block; smaller ones are used where they lie.
+STREAMED_BYTES = 1 << 30
+
+
+def row_source(X: Any) -> Callable[[], Iterable[Any]] | None:
+    """How to read X by row blocks, if that is how it is to be read; None for anything else.
+
+    Parameters
+    ----------
+    X : object
+        A function without arguments that returns row blocks (arrays or sparse matrices) from the first at every call,
+        or a `numpy.memmap` larger than 1 GiB.
+
+    Raises
+    ------
+    ValueError
+        If X is an iterator, which can be read only once.
+    """
+    if isinstance(X, np.memmap) and X.nbytes > STREAMED_BYTES and X.ndim == 2:
+        height = block_height(X.shape[1])
+        return lambda: (np.asarray(X[start : start + height]) for start in range(0, len(X), height))
+    if isinstance(X, Iterator):
+        raise ValueError(
+            f"X is a {type(X).__name__}, which can be read only once, and a fit reads its data once in every iteration. "
+            "Give a function that returns a new iterator of row blocks at each call: fit(lambda: blocks())."
+        )
+    return X if callable(X) and not hasattr(X, "__array__") and not hasattr(X, "shape") else None
+
+
+def stream(
+    read: Callable[[], Iterable[Any]],
+    check: Callable[[Any], None],
+    wrap: Callable[[Any, np.ndarray | None], InMemory],
+    row_weight: Callable[[int], np.ndarray | None],
+) -> RowBlocks:
+    """Row blocks as a matrix; they are read through once, to check them and to know their sizes.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the blocks.
+    check : callable
+        Raises ValueError for a block with entries that cannot be.
+    wrap : callable
+        From a block and the weights of its rows to a matrix.
+    row_weight : callable
+        From the number of rows to their weights.
+
+    Returns
+    -------
+    RowBlocks
+        Dense blocks are cut anew, to the heights that an array in memory is cut to, so that both are summed in the
+        same order.
+    """
+    heights: list[int] = []
+    kinds: set[np.dtype] = set()
+    width, weighted = None, False
+    for number, block in enumerate(_recut(_arrays(read()))):
+        width = block.shape[1] if width is None else width
+        if block.shape[1] != width:
+            raise ValueError(
+                f"The row blocks of X differ in width: the first has {width} columns, and block {number} has "
+                f"{block.shape[1]}."
+            )
+        try:
+            check(block)
+        except ValueError as error:
+            raise ValueError(f"Row block {number}, which begins at row {sum(heights)}: {error}") from error
+        heights.append(block.shape[0])
+        kinds.add(block.dtype)
+        weighted = weighted or wrap(block, None).weighted
+    if width is None:
+        raise ValueError("X gave no row blocks; it must return at least one.")
+    dtype = np.dtype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
+    weights = row_weight(sum(heights))
+
+    def blocks() -> Iterator[InMemory]:
+        start = 0
+        for block in _recut(_arrays(read())):
+            stop = start + block.shape[0]
+            part = None if weights is None else weights[start:stop]
+            yield wrap(block.astype(dtype, copy=False), part)
+            start = stop
+
+    return RowBlocks(blocks, heights, width, dtype, weighted, weights)
+
+
+def _arrays(blocks: Iterable[Any]) -> Iterator[Any]:
+    """Each block as an array or a CSR matrix of float32 or float64; NaN is left for the model to judge."""
+    for number, block in enumerate(blocks):
+        try:
+            made = check_array(
+                block, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+            )
+        except ValueError as error:
+            raise ValueError(f"Row block {number} of X: {error}") from error
+        if sp.issparse(made) and not made.has_canonical_format:
+            made = made.copy()
+            made.sum_duplicates()
+        yield made
+
+
+def _recut(blocks: Iterator[Any]) -> Iterator[Any]:
+    """Dense blocks at the heights that `block_height` gives; sparse ones as they come."""
+    held: list[np.ndarray] = []
+    rows = 0
+    for block in blocks:
+        if sp.issparse(block) or (held and block.shape[1] != held[0].shape[1]):
+            yield from _whole(held)
+            held, rows = [], 0
+            if sp.issparse(block):
+                yield block
+                continue
+        held.append(block)
+        rows += len(block)
+        height = block_height(block.shape[1])
+        if rows >= height:
+            joined = held[0] if len(held) == 1 else np.concatenate(held)
+            whole = rows - rows % height
+            for start in range(0, whole, height):
+                yield joined[start : start + height]
+            held, rows = ([joined[whole:]], rows - whole) if rows > whole else ([], 0)
+    yield from _whole(held)
+
+
+def _whole(held: list[np.ndarray]) -> Iterator[np.ndarray]:
+    if held:
+        yield held[0] if len(held) == 1 else np.concatenate(held)

@@ -1,0 +1,109 @@
+"""Data read by row blocks: the same answers as in memory, and a sentence for blocks that cannot be."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sweeps import data
+
+from partwise import NMF
+from partwise.matrix import Dense
+from partwise.models import streams
+
+
+@pytest.fixture
+def X(monkeypatch):
+    """Data of several blocks."""
+    monkeypatch.setattr("partwise.matrix.base.BLOCK_ENTRIES", 200)
+    return data(90, 10, 0)
+
+
+def cut(X, heights):
+    edges = np.cumsum([0, *heights])
+    return lambda: (X[a:b] for a, b in zip(edges[:-1], edges[1:]))
+
+
+def fits(X, **parameters):
+    model = NMF(3, max_iter=30, tol=0, **parameters)
+    return model.fit_transform(X), model
+
+
+@pytest.mark.parametrize("heights", [(90,), (20, 20, 20, 20, 10), (1, 44, 3, 42), (45, 45)])
+def test_blocks_of_any_height_give_the_bits_of_memory(X, heights):
+    W, model = fits(X)
+    streamed, other = fits(cut(X, heights))
+    assert np.array_equal(W, streamed)
+    assert np.array_equal(model.components_, other.components_)
+    assert list(model.history_["objective"]) == list(other.history_["objective"])
+    assert np.array_equal(other.transform(cut(X, heights)), other.transform(X))
+
+
+@pytest.mark.parametrize("loss", ["kullback-leibler", "itakura-saito", "negative-binomial"])
+def test_every_loss_can_be_streamed(X, loss):
+    X = X + 0.1
+    W, model = fits(X, beta_loss=loss, solver="emu")
+    streamed, other = fits(cut(X, (30, 60)), beta_loss=loss)
+    assert other.solver_ == "emu"
+    assert np.allclose(W, streamed, rtol=1e-6)
+    assert model.objective_ == pytest.approx(other.objective_, rel=1e-8)
+
+
+def test_missing_entries_weights_and_sparse_blocks(X):
+    holes = X.copy()
+    holes[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    r = np.random.default_rng(1).random(90) + 0.5
+
+    def fit(data):
+        model = NMF(3, solver="mu", max_iter=20, tol=0).fit(data, sample_weight=r)
+        return model.components_
+
+    assert np.allclose(fit(holes), fit(cut(holes, (40, 50))), rtol=1e-8)
+    assert np.allclose(fit(X), fit(lambda: (sp.csr_array(part) for part in cut(X, (40, 50))())), rtol=1e-8)
+
+
+def test_a_matrix_is_taken_as_it_is(X):
+    assert np.array_equal(fits(Dense.of(X))[0], fits(X)[0])
+    with pytest.raises(ValueError, match="a Matrix carries the weights of its rows"):
+        NMF(3).fit(Dense.of(X), sample_weight=np.ones(90))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
+def test_a_memory_mapped_array_is_never_copied_whole(tmp_path, monkeypatch, dtype):
+    monkeypatch.setattr(streams, "STREAMED_BYTES", 1000)
+    monkeypatch.setattr("partwise.matrix.base.BLOCK_ENTRIES", 1 << 14)
+    shape = (20_000, 100)
+    array = np.memmap(tmp_path / "X.dat", dtype, "w+", shape=shape)
+    array[:] = np.random.default_rng(0).integers(0, 9, shape)
+    fit = NMF(2, max_iter=2, tol=0, init="random")
+    fit.fit(array)  # compiled, and libraries loaded
+    tracemalloc.start()
+    fit.fit(array)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 0.5 * 20_000 * 100 * 4
+    small = NMF(2, max_iter=2, tol=0, init="random").fit(np.array(array, dtype=fit.components_.dtype))
+    assert np.allclose(small.components_, fit.components_, rtol=1e-4)
+
+
+def test_what_cannot_be_streamed_is_refused_in_words(X):
+    once = cut(X, (45, 45))()
+    for given, words in (
+        (once, "X is a generator, which can be read only once"),
+        (lambda: once, "ended after 0 of 90 rows when they were read again"),
+        (lambda: (X[:40], X[40:, :7]), "differ in width: the first has 10 columns, and block 2 has 7"),
+        (
+            lambda: (X[:40], -X[40:]),
+            r"Row block 2, which begins at row 40: Negative values in data passed to NMF: X\[",
+        ),
+        (lambda: (), "gave no row blocks"),
+        (lambda: (X[:3], "text"), "Row block 1 of X"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            NMF(2, max_iter=3).fit(given)
+    with pytest.raises(ValueError, match="weights need X as an array"):
+        NMF(2).fit(cut(X, (90,)), weights=np.ones((90, 10)))
+    with pytest.raises(ValueError, match="X has 7 features, but NMF is expecting 10"):
+        NMF(2, max_iter=3, tol=1).fit(X).transform(lambda: (X[:, :7],))
+    with pytest.raises(ValueError, match="solver 'scd' reads columns as well as rows"):
+        NMF(2, solver="scd").fit(cut(X, (45, 45)))
