@@ -1,6 +1,7 @@
 """Data read by row blocks: the same answers as in memory, and a sentence for blocks that cannot be."""
 
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def X(monkeypatch):
 
 def cut(X, heights):
     edges = np.cumsum([0, *heights])
-    return lambda: (X[a:b] for a, b in zip(edges[:-1], edges[1:]))
+    return lambda: (X[a:b] for a, b in pairwise(edges))
 
 
 def fits(X, **parameters):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from partwise.losses import Loss
-from partwise.matrix.base import InMemory, RowSlab, block_height
+from partwise.matrix.base import InMemory, Matrix, RowSlab, block_height
 from partwise.matrix.loss_kernels import kernels_for
 from partwise.parallel import matmul, over_rows
 
@@ -114,8 +114,19 @@ class Dense(InMemory):
         """Whether there are entry weights."""
         return self._v is not None
 
+    @property
+    def _several_blocks(self) -> bool:
+        """Whether sums go block by block, as they do over the same array in a file."""
+        return not self._transposed and self.shape[0] > block_height(self.shape[1])
+
+    def transposed_product(self, A: np.ndarray) -> np.ndarray:
+        """(ω X)ᵀ · A."""
+        return Matrix.transposed_product(self, A) if self._several_blocks else self.T.product(A)
+
     def product(self, B: np.ndarray) -> np.ndarray:
         """(ω X) · B, by BLAS."""
+        if self._several_blocks:
+            return Matrix.product(self, B)
         return matmul(self._u.T if self._transposed else self._u, B)
 
     def weight_product(self, B: np.ndarray) -> np.ndarray:
@@ -147,6 +158,8 @@ class Dense(InMemory):
 
     def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
         """Loss of each row."""
+        if self._several_blocks:
+            return Matrix.row_divergence(self, W, Ht, loss, shift)
         out = np.empty(self.shape[0])
         kernels = kernels_for(loss)
 

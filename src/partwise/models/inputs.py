@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from partwise.matrix import Dense, Matrix, Sparse
+from partwise.matrix import Dense, InMemory, Matrix, Sparse
+from partwise.models.streams import row_source, stream
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,43 @@ def given(
     positive: bool = False,
     highest: float = np.inf,
     loss_name: str = "",
+    by_blocks: bool = False,
 ) -> Given:
-    """Validate X and wrap it; sets `n_features_in_` and `feature_names_in_` on a fit (`reset`)."""
+    """Validate X and wrap it; sets `n_features_in_` and `feature_names_in_` on a fit (`reset`).
+
+    Where `by_blocks`, X may also be a `Matrix`, a function that returns row blocks, or a large `numpy.memmap`; see
+    `partwise.models.streams`.
+    """
     row_names = feature_names = None
+
+    def check(array: Any) -> None:
+        whom = type(estimator).__name__
+        _check_entries(array, whom, missing_values is not None, positive, _is(missing_values, 0.0))
+        check_highest(array, highest, loss_name)
+
+    def wrap(array: Any, by_row: np.ndarray | None, weights: Any = None) -> InMemory:
+        if sp.issparse(array):
+            return _sparse(array, missing_values, weights, by_row, positive)
+        return _dense(array, missing_values, weights, by_row)
+
+    read = row_source(X) if by_blocks else None
+    if read is not None or isinstance(X, Matrix):
+        if weights is not None:
+            raise ValueError(
+                "weights need X as an array or a sparse matrix; row blocks carry NaN where nothing was seen."
+            )
+        matrix = X
+        if read is not None:
+            matrix = stream(read, check, wrap, lambda n_rows: row_weight(sample_weight, n_rows))
+        elif sample_weight is not None:
+            raise ValueError(
+                "sample_weight needs X as an array; a Matrix carries the weights of its rows itself."
+            )
+        _check_n_features(estimator, matrix.shape[1], reset)
+        return Given(matrix)
     if is_anndata(X):
         row_names, feature_names = X.obs_names, np.asarray(X.var_names, dtype=object)
         X = X.X
-    whom = type(estimator).__name__
-    allow_nan = missing_values is not None
     array = validate_data(
         estimator,
         X,
@@ -57,12 +87,21 @@ def given(
     if sp.issparse(array) and not array.has_canonical_format:
         array = array.copy()
         array.sum_duplicates()
-    _check_entries(array, whom, allow_nan, positive, _is(missing_values, 0.0))
-    check_highest(array, highest, loss_name)
-    by_row = row_weight(sample_weight, array.shape[0])
-    if sp.issparse(array):
-        return Given(_sparse(array, missing_values, weights, by_row, positive), row_names)
-    return Given(_dense(array, missing_values, weights, by_row), row_names)
+    check(array)
+    return Given(wrap(array, row_weight(sample_weight, array.shape[0]), weights), row_names)
+
+
+def _check_n_features(estimator: Any, n_features: int, reset: bool) -> None:
+    """What scikit-learn does for arrays."""
+    if reset:
+        estimator.n_features_in_ = n_features
+        # Blocks have no names; those of an earlier fit would be wrong.
+        estimator.__dict__.pop("feature_names_in_", None)
+    elif estimator.n_features_in_ != n_features:
+        raise ValueError(
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
+            "features as input."
+        )
 
 
 def _keep_names(estimator: Any, names: np.ndarray, reset: bool) -> None:
@@ -173,7 +212,7 @@ def _is(value: float | None, x: float) -> bool:
 
 def _dense(
     X: np.ndarray, missing_values: float | None, weights: Any, row_weight: np.ndarray | None
-) -> Matrix:
+) -> InMemory:
     w = None if weights is None else entry_weights(_toarray(weights), X.shape)
     missing = None
     if missing_values is not None:
@@ -191,7 +230,7 @@ def _toarray(weights: Any) -> Any:
 
 def _sparse(
     X: Any, missing_values: float | None, weights: Any, row_weight: np.ndarray | None, positive: bool
-) -> Matrix:
+) -> InMemory:
     """Unstored entries are zeros, or unobserved when `missing_values` is 0; stored NaN is unobserved.
 
     Data that must be positive store every entry, so nothing is unstored; saying so keeps d(0 | y), which is

@@ -218,6 +218,9 @@ class NMF(FactorModel):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Or data that are read by row blocks: a function without arguments that returns an iterable of arrays or
+            sparse matrices at every call, a `numpy.memmap` (above 1 GiB it is read block by block, and never copied
+            whole), or a `partwise.matrix.Matrix`. Blocks are read once in every iteration.
         y : ignored
         W, H : arrays, optional
             Where to start when ``init="custom"``.
@@ -317,6 +320,7 @@ class NMF(FactorModel):
             positive=loss.needs_positive_data,
             highest=loss.highest,
             loss_name=loss.name,
+            by_blocks=True,
         )
 
     def _fixed(self, X: Matrix) -> np.ndarray | None:

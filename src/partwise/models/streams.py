@@ -35,7 +35,7 @@ def row_source(X: Any) -> Callable[[], Iterable[Any]] | None:
         return lambda: (np.asarray(X[start : start + height]) for start in range(0, len(X), height))
     if isinstance(X, Iterator):
         raise ValueError(
-            f"X is a {type(X).__name__}, which can be read only once, and a fit reads its data once in every iteration. "
+            f"X is a {type(X).__name__}, which can be read only once, and a fit reads its data in every iteration. "
             "Give a function that returns a new iterator of row blocks at each call: fit(lambda: blocks())."
         )
     return X if callable(X) and not hasattr(X, "__array__") and not hasattr(X, "shape") else None

@@ -67,15 +67,17 @@ def parts_found(components: np.ndarray, truth: np.ndarray, cosine: float = 0.95)
 def reproduce_bars(
     folder: Path,
     runs: Annotated[int, typer.Option(min=1, help="Number of seeded runs.")] = 100,
-    paper: Annotated[bool, typer.Option("--paper", help="The thesis's settings instead of ours.")] = False,
+    paper: Annotated[bool, typer.Option("--paper", help="The published settings instead of ours.")] = False,
     inference: Annotated[str, typer.Option(help="exact, truncated, or both.")] = "both",
     size: Annotated[int, typer.Option(min=2, help="Side of the image; there are twice as many bars.")] = 4,
     n_samples: Annotated[int, typer.Option("--samples", min=1, help="Images in each run.")] = 1000,
     activation: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of each bar.")] = 0.3,
     seed: Annotated[int, typer.Option(help="Seed of the first run.")] = 0,
-    grid: Annotated[bool, typer.Option("--grid", help="Also vary what the thesis does not state.")] = False,
+    grid: Annotated[
+        bool, typer.Option("--grid", help="Also vary what the publication does not state.")
+    ] = False,
 ) -> dict[str, Any]:
-    """The bars test of binary NMF: how often all bars are found, and the figures of the thesis."""
+    """The bars test of binary NMF: how often all bars are found, and the figures of Yus López (2015)."""
     if inference not in ("exact", "truncated", "both"):
         raise ValueError(f"--inference must be exact, truncated or both; got '{inference}'.")
     inferences = ("exact", "truncated") if inference == "both" else (inference,)
@@ -89,7 +91,7 @@ def reproduce_bars(
         outcomes = []
         for i in counted(runs, f"{name} bars"):
             bars = make_bars(n_samples, size, activation=activation, random_state=seed + i)
-            outcomes.append((bars, thesis_run(bars, name, i) if paper else our_run(bars, name, i)))
+            outcomes.append((bars, published_run(bars, name, i) if paper else default_run(bars, name, i)))
         kept[name] = outcomes
         table.append({"inference": name, **rates(outcomes, activation)})
     bars = kept[inferences[0]][0][0]
