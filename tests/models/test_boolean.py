@@ -180,10 +180,10 @@ def test_trust_tells_planted_tiles_from_noise(model, planted):
 def test_the_objective_follows_the_noise(planted):
     strong = make_boolean(400, 300, 8, noise_add=0.1, noise_drop=0.25, random_state=0)
     model = BooleanMF(8, random_state=0, max_time=60).fit(strong.data)
-    assert model.objective_ == "likelihood"
+    assert model.criterion_ == "likelihood"
     assert (model.inverse_transform(model.transform(strong.data)) != strong.clean).sum() < 40
     lumpy = np.random.default_rng(0).random((300, 40)) < np.linspace(0.02, 0.9, 40)
-    assert BooleanMF(3, random_state=0, max_time=2, patience=5).fit(lumpy).objective_ == "error"
+    assert BooleanMF(3, random_state=0, max_time=2, patience=5).fit(lumpy).criterion_ == "error"
 
 
 def test_thresholds_one_and_each(planted):

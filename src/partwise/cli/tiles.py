@@ -85,7 +85,7 @@ def tiles(
         "n_components": model.n_components_,
         "wrong": model.reconstruction_err_,
         "description_length": model.description_length_,
-        "objective": model.objective_,
+        "objective": model.criterion_,
         "ranks": model.ranks_,
         "seconds": perf_counter() - begin,
         "interrupted": interrupted,

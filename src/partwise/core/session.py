@@ -139,7 +139,8 @@ class Session:
         if saved is not None:
             return saved
         found = compute()
-        if not self.interrupted:
+        if not self.stopped:
+            # What Ctrl-C or the time limit cut short must be computed again by whoever goes on from here.
             self.checkpoint.save(name, found, rng)
         return found
 
