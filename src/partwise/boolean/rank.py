@@ -14,6 +14,7 @@ from partwise.boolean.log import SearchLog
 from partwise.boolean.prices import WRONG, Prices
 from partwise.boolean.starts import from_relaxed, relocations
 from partwise.boolean.tiles import Tiles, alternate, no_tiles
+from partwise.core import Session
 
 
 class RankPoint(NamedTuple):
@@ -87,13 +88,13 @@ def prune_path(table: BitTable, tiles: Tiles) -> list[RankPoint]:
 
 
 def pruned_start(
-    table: BitTable, X: Any, rank: int, rng: np.random.Generator, sparsity: float
+    session: Session, table: BitTable, X: Any, rank: int, rng: np.random.Generator, sparsity: float
 ) -> Iterator[tuple[Tiles, RankPoint | None]]:
     """A relaxed start with `rank` tiles, its tiles moved to better places, then pruned and improved.
 
     Yields the tiles after every change; with their point, where it is one to remember.
     """
-    for moved in relocations(table, from_relaxed(table, X, rank, rng, sparsity), rng):
+    for moved in relocations(table, from_relaxed(session, table, X, rank, rng, sparsity), rng):
         yield moved, None
     for left, point in prunings(table, moved):
         yield left, point
@@ -169,7 +170,7 @@ def one_rank(
         path: list[RankPoint] = []
         point: RankPoint | None = None
         with session.interruptible():
-            for now, point in pruned_start(table, X, rank, rng, sparsity):
+            for now, point in pruned_start(session, table, X, rank, rng, sparsity):
                 tiles = now
                 if point is not None:
                     path.append(point)

@@ -65,17 +65,17 @@ def search(
         After Ctrl-C before there were any tiles.
     """
     session = log.session
-    if start is not None:
-        candidates: list[Start] = [("given", lambda: iter([start]))]
+    best, ended_by = start, ""
+    if best is not None:
+        with session.interruptible():
+            log.report(best.error)
+            ended_by = finished(table, best)
     else:
-        candidates = several_starts(log, table, X, rank, rng, starts, sparsity)
-    half_time = session.seconds + 0.5 * seconds_left(session)
-    best: Tiles | None = None
-    ended_by = ""
-    for one in candidates:
-        best, ended_by = better_start(log, table, one, best, half_time, rng)
-        if ended_by or session.stopped or session.seconds > half_time:
-            break
+        half_time = session.seconds + 0.5 * seconds_left(session)
+        for one in several_starts(log, table, X, rank, rng, starts, sparsity):
+            best, ended_by = better_start(log, table, one, best, half_time, rng)
+            if ended_by or session.stopped or session.seconds > half_time:
+                break
     assert best is not None
     if not ended_by:
         ended_by = "max_time" if session.out_of_time else "patience"

@@ -15,22 +15,32 @@ from partwise.boolean.log import SearchLog
 from partwise.boolean.prices import WRONG, Prices
 from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.threshold import cut_coarsely
-from partwise.boolean.tiles import Tiles, alternate, cost_of
+from partwise.boolean.tiles import Tiles, alternate, cost_of, error_of
+from partwise.core import Session
 
 #: Patience and seconds of the short climb from the cover by concepts.
 QUICK, QUICK_SECONDS = 128, 1.0
 
 
 def from_relaxed(
-    table: BitTable, X: Any, rank: int, rng: np.random.Generator, sparsity: float = 0.5
+    session: Session, table: BitTable, X: Any, rank: int, rng: np.random.Generator, sparsity: float = 0.5
 ) -> Tiles:
     """Tiles from relaxed factors, cut at the best of a few thresholds and improved by `alternate`."""
-    return alternate(table, cut_coarsely(table, *relaxed_factors(X, rank, rng, sparsity)))
+    return improved(session, table, cut_coarsely(table, *relaxed_factors(X, rank, rng, sparsity)))
 
 
-def concept_start(table: BitTable, rank: int) -> Tiles:
+def concept_start(session: Session, table: BitTable, rank: int) -> Tiles:
     """The greedy cover by concepts, improved by `alternate`."""
-    return alternate(table, Tiles(*concept_cover(table, rank), float("inf")))
+    return improved(session, table, Tiles(*concept_cover(table, rank), float("inf")))
+
+
+def improved(session: Session, table: BitTable, tiles: Tiles) -> Tiles:
+    """The tiles after `alternate`, or what was reached of it at Ctrl-C."""
+    if not session.interrupted:
+        with session.interruptible():
+            return alternate(table, tiles)
+    tiles.error = error_of(table, tiles.usage, tiles.columns)
+    return tiles
 
 
 def relocations(
@@ -76,19 +86,20 @@ def several_starts(
     Where the cover by concepts takes milliseconds, so does a short climb from it, and they come first. Elsewhere
     the cover comes after the first relaxed start.
     """
+    session = log.session
 
     def climbed_concepts() -> Iterator[Tiles]:
-        tiles = concept_start(table, rank)
+        tiles = concept_start(session, table, rank)
         yield tiles
-        climbed = climb(log.session, table, tiles.usage, tiles.columns, rng, QUICK_SECONDS, QUICK)
+        climbed = climb(session, table, tiles.usage, tiles.columns, rng, QUICK_SECONDS, QUICK)
         log.trials += climbed.trials
         yield alternate(table, Tiles(climbed.usage, climbed.columns, climbed.error))
 
     def concepts() -> Iterator[Tiles]:
-        yield from relocations(table, concept_start(table, rank), rng)
+        yield from relocations(table, concept_start(session, table, rank), rng)
 
     def relaxed() -> Iterator[Tiles]:
-        yield from relocations(table, from_relaxed(table, X, rank, rng, sparsity), rng)
+        yield from relocations(table, from_relaxed(session, table, X, rank, rng, sparsity), rng)
 
     starts: list[Start] = [(f"relaxed{i}", relaxed) for i in range(count)]
     if is_affordable(table):

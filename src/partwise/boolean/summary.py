@@ -16,6 +16,9 @@ from partwise.boolean.prices import FEWEST, Prices
 from partwise.boolean.rank import RankPoint, best_by_rank, prune_path, rank_point
 from partwise.boolean.tiles import Tiles, cost_of, error_of
 
+#: Largest table, in words, whose rows are always assigned to tiles by branch and bound; it takes a second at most.
+SMALL = 100_000
+
 
 @dataclass
 class Found:
@@ -75,14 +78,15 @@ def summarise(table: BitTable, found: Found, thorough: bool = True) -> Summary:
     table : BitTable
     found : Found
     thorough : bool
-        Whether rows are assigned by branch and bound whatever the number of tiles, and fewer tiles are tried for
-        `ranks`; without, it takes no longer than a step of the search.
+        Whether to spend more than about a second on a large table: on branch and bound with many tiles, and on what
+        fewer tiles would do.
 
     Returns
     -------
     Summary
     """
     columns, usage = found.tiles.columns, found.tiles.usage
+    small = table.by_row.bits.size <= SMALL
     # Which of two equal subsets a row uses depends on the order of the tiles, so that comes first.
     for again in (False, True):
         worth = tile_values(table, usage, columns) if len(columns) else np.zeros(0)
@@ -90,7 +94,7 @@ def summarise(table: BitTable, found: Found, thorough: bool = True) -> Summary:
         if again and (order == np.arange(len(order))).all():
             break
         columns = np.ascontiguousarray(columns[order])
-        usage = usage_of(table, columns, found.prices, True if thorough else None)
+        usage = usage_of(table, columns, found.prices, True if thorough or small else None)
     error = error_of(table, usage, columns)
     kept = Tiles(np.ascontiguousarray(usage), columns, error)
     points = [*found.points, rank_point(table, kept), *(prune_path(table, kept) if thorough else ())]

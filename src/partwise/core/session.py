@@ -168,7 +168,8 @@ def open_session(
     finally:
         _current.reset(token)
         if bar is not None:
-            bar.close()
+            with session.interruptible():
+                bar.close()
     if session.interrupted and parent is None:
         warnings.warn(
             f"Interrupted after {session.seconds:.1f} s; the best found so far is kept.",
