@@ -254,6 +254,17 @@ def test_every_path_says_how_it_ended(planted, model):
     assert model.n_iter_ > 60
 
 
+def test_the_bar_counts_seconds_of_a_search_and_steps_of_palm(capfd):
+    coins = np.random.default_rng(0).random((60, 40)) < 0.35
+    model = BooleanMF(4, method="panpal", verbose=1).fit(coins)
+    assert f"{model.n_iter_}/{model.n_iter_}" in capfd.readouterr().err
+    model = BooleanMF(4, max_time=60, patience=20, verbose=1).fit(coins)
+    shown = capfd.readouterr().err
+    assert f"wrong {model.history_['error'][-1]:.6g}" in shown
+    model.trust(coins, n_restarts=2, n_resamples=1)
+    assert "3/3" in capfd.readouterr().err
+
+
 # ------------------------------------------------------------------------------------------------------------- Ctrl-C
 
 #: For each kind of fit, functions that it calls, and the call at which Ctrl-C comes; 0 for the last one.
@@ -442,6 +453,7 @@ def same_fit(a, b, X):
     for name in ("reconstruction_err_", "objective_", "ended_by_", "n_iter_", "prices_", "thresholds_"):
         assert getattr(a, name) == getattr(b, name), name
     assert np.array_equal(a.history_["error"], b.history_["error"])
+    assert (np.diff(a.history_["seconds"]) >= 0).all()
     for name in a.ranks_:
         assert np.array_equal(a.ranks_[name], b.ranks_[name])
 

@@ -93,7 +93,7 @@ def find_tiles(
     """
     if is_trivial(table):
         k = int(table.n_ones > 0)
-        log.report(0.0)
+        log.record(0.0)
         return Found(Tiles(np.ones((table.n, k), bool), np.ones((k, table.m), bool), 0.0), "converged")
     if settings.method in ("panpal", "primp"):
         return relaxed_tiles(log, table, settings, rng)
@@ -113,7 +113,7 @@ def relaxed_tiles(log: SearchLog, table: BitTable, settings: Settings, rng: np.r
         factors, each = (result.state.W, result.state.Ht), settings.thresholds == "each"
         tiles, (thresholds, _) = completed(session, partial(cut, table, *factors, each))
     with session.interruptible():
-        log.report(error_of(table, tiles.usage, tiles.columns))
+        log.record(error_of(table, tiles.usage, tiles.columns))
     ended_by = "max_time" if session.out_of_time else result.reason
     return Found(tiles, ended_by, n_iter=result.state.iteration, thresholds=thresholds)
 

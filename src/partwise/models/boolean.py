@@ -380,7 +380,7 @@ class BooleanMF(FactorModel):
         self.objective_ = summary.objective
         self.prices_ = tuple(found.prices)
         self.n_iter_ = found.n_iter
-        self.history_ = {"seconds": np.array(log.seconds), "error": np.array(log.error)}
+        self.history_ = log.history()
         self.thresholds_ = found.thresholds
 
     def _table(
