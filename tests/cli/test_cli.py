@@ -274,7 +274,7 @@ def test_ctrl_c_leaves_the_best_tiles_on_disk(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(climb.Chain, "segment", press)
     out = tmp_path / "o"
     assert call("tiles", tmp_path / "coins.npy", "-k", 5, "-o", out, "--trust", 3, "-q") == 130
-    assert "the tiles found so far are kept" in capsys.readouterr().err
+    assert "the best found so far is kept" in capsys.readouterr().err
     summary = json.loads((out / "summary.json").read_text())
     assert summary["interrupted"]
     assert summary["n_components"] == 5
@@ -290,7 +290,7 @@ def test_tiling_experiments(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "tiling.png").stat().st_size > 10_000
     planted = json.loads((tmp_path / "tiling.json").read_text())
     assert planted["auto_rank"][0]["found"] == [30]
-    monkeypatch.setattr("partwise.models.boolean.EFFORT", 1.0)
+    monkeypatch.setattr("partwise.boolean.methods.EFFORT", 1.0)
     assert call("reproduce", "tiling-scale", "--rows", 1000, "--rank", 4, "-o", tmp_path) == 0
     large = json.loads((tmp_path / "tiling-scale.json").read_text())
     assert (large["found"], large["wrong"]) == (4, 0)

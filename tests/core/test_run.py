@@ -204,6 +204,26 @@ def test_a_stage_that_was_cut_short_is_not_kept(tmp_path):
         assert seen == {"calls": calls}
 
 
+def test_a_stage_that_time_cut_short_is_not_saved(tmp_path):
+    for limit, n_files in ((0.0, 0), (None, 1)):
+        with open_session(max_time=limit, checkpoint=Checkpoint(tmp_path)) as session:
+            assert session.stage("start", lambda: {"place": 1}) == {"place": 1}
+        assert len(list(tmp_path.glob("*.npz"))) == n_files
+
+
+def test_ctrl_c_while_the_bar_closes_loses_nothing():
+    class Bar:
+        def close(self):
+            raise KeyboardInterrupt
+
+    def done():
+        with open_session(bar=Bar()):
+            return "done"
+
+    with pytest.warns(Interrupted):
+        assert done() == "done"
+
+
 def test_a_sampler_needs_no_stopping_rule_and_reports_what_it_likes(tmp_path):
     class Walk:
         def value(self, problem, state):

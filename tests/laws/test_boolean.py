@@ -16,14 +16,17 @@ from partwise.boolean.descent import best_usage
 from partwise.boolean.description import description_length
 from partwise.boolean.discovery import log10_chance
 from partwise.boolean.grow import tile_values
+from partwise.boolean.log import SearchLog
 from partwise.boolean.noise import looks_like_flips
-from partwise.boolean.palm import Relaxed, penalty, prox
+from partwise.boolean.palm import Palm, RelaxedProblem, Sparsity, half_step, panpal, penalty, prox
 from partwise.boolean.prices import Prices
-from partwise.boolean.primp import PrimpRelaxed, code_length
+from partwise.boolean.primp import code_length, primp_problem
 from partwise.boolean.rank import best_drop
 from partwise.boolean.relaxed import relaxed_factors
-from partwise.boolean.search import Tiles, alternate, error_of, search
+from partwise.boolean.search import search
 from partwise.boolean.threshold import FINE, cut, cut_at
+from partwise.boolean.tiles import Tiles, alternate, error_of
+from partwise.core import Session, State, open_session
 from partwise.datasets import make_boolean
 from partwise.parallel import thread_limit
 from partwise.reproduce.tiling import is_decidable
@@ -140,44 +143,76 @@ def test_the_proximal_operator_is_what_its_definition_says(x, weight, L):
     assert mine <= cost.min() + 1e-7
 
 
+def panpal_problem(D, weight=1.0, entry=None):
+    """The objective (2.6) of PanPAL."""
+    return RelaxedProblem(D, Sparsity(), Sparsity(), weight, entry)
+
+
+problems = pytest.mark.parametrize("make", [panpal_problem, primp_problem])
+
+
+@problems
 @given(
     n=st.integers(2, 10),
     m=st.integers(2, 10),
     k=st.integers(1, 4),
     seed=seeds,
     weight=st.floats(0.0, 1.0),
-    kind=st.sampled_from([Relaxed, PrimpRelaxed]),
     weighted_entries=st.booleans(),
 )
-def test_panpal_never_raises_its_penalised_objective(n, m, k, seed, weight, kind, weighted_entries):
+def test_palm_never_raises_its_penalised_objective(make, n, m, k, seed, weight, weighted_entries):
     rng = np.random.default_rng(seed)
     D = (rng.random((n, m)) < 0.4).astype(float)
     entry = rng.choice([0.0, 0.3, 1.0], size=D.shape) if weighted_entries else None
-    state = kind(D, rng.random((m, k)), rng.random((n, k)), weight, entry=entry)
-    values = [state.penalised()]
+    problem, method = make(D, weight, entry), Palm()
+    state = method.init(problem, k, rng)
+    values = [method.value(problem, state)]
     for _ in range(15):
-        state.step()
-        values.append(state.penalised())
+        state, info = method.step(problem, state, rng)
+        assert info.objective == problem.penalised(state.W, state.Ht)
+        values.append(info.objective)
     assert (np.diff(values) <= 1e-9 * np.abs(values[:-1]) + 1e-12).all()
 
 
-@pytest.mark.parametrize("kind", [Relaxed, PrimpRelaxed])
+@problems
 @pytest.mark.parametrize("weighted_entries", [False, True])
-def test_palm_gradients_are_finite_differences(kind, weighted_entries):
+def test_palm_gradients_are_finite_differences_within_their_moduli(make, weighted_entries):
     rng = np.random.default_rng(0)
     D = (rng.random((5, 4)) < 0.5).astype(float)
-    entry = rng.random(D.shape) if weighted_entries else None
-    state = kind(D, rng.random((4, 2)), rng.random((5, 2)), entry=entry)
-    for name, gradient in (("X", state.gradient_X()), ("Y", state.gradient_Y())):
-        A = getattr(state, name)
+    problem = make(D, entry=rng.random(D.shape) if weighted_entries else None)
+    W, Ht = rng.random((5, 2)), rng.random((4, 2))
+    for side, A, B in ((problem, W, Ht), (problem.T, Ht, W)):
+        gradient = side.gradient(A, B)
         for at in np.ndindex(A.shape):
-            kept, eps = A[at], 1e-6
             values = []
             for sign in (1, -1):
-                A[at] = kept + sign * eps
-                values.append(state.objective())
-            A[at] = kept
-            assert (values[0] - values[1]) / (2 * eps) == pytest.approx(gradient[at], abs=1e-6)
+                moved = A.copy()
+                moved[at] += sign * 1e-6
+                values.append(side.objective(moved, B))
+            assert (values[0] - values[1]) / 2e-6 == pytest.approx(gradient[at], abs=1e-6)
+        for other in rng.random((20, *A.shape)):
+            change = np.linalg.norm(side.gradient(other, B) - gradient)
+            assert change <= side.modulus(A, B) * np.linalg.norm(other - A) + 1e-9
+
+
+def test_a_half_step_of_the_transposed_problem_is_the_other_half_step():
+    rng = np.random.default_rng(0)
+    D, W, Ht = (rng.random((7, 5)) < 0.5).astype(float), rng.random((7, 3)), rng.random((5, 3))
+    problem = panpal_problem(D)
+    transposed = panpal_problem(np.ascontiguousarray(D.T))
+    assert half_step(problem.T, Ht, W) == pytest.approx(half_step(transposed, Ht, W))
+    state, _ = Palm().step(problem, State(W=W.copy(), Ht=Ht.copy()), rng)
+    assert state.Ht == pytest.approx(half_step(transposed, Ht, W))
+    assert half_step(problem, W, state.Ht) == pytest.approx(state.W)
+
+
+def test_panpal_ends_where_its_steps_no_longer_pay():
+    D = np.asarray(make_boolean(60, 40, 3, random_state=0).data, float)
+    result = panpal(D, 3, np.random.default_rng(0))
+    assert result.converged
+    falls = -np.diff(result.history.objective)
+    assert (falls[:-1] > 1e-6 * np.array(result.history.objective[1:-1])).all()
+    assert falls[-1] <= 1e-6 * result.history.objective[-1]
 
 
 def test_relaxed_factors_stay_in_the_unit_interval():
@@ -194,9 +229,11 @@ def test_relaxed_factors_stay_in_the_unit_interval():
 def test_planted_tiles_come_back_exactly(seed):
     planted = make_boolean(200, 150, 8, noise_add=0.03, noise_drop=0.1, random_state=seed)
     table = BitTable.of(planted.data)
-    tiles = search(
-        table, planted.data.astype(np.float32), 8, np.random.default_rng(seed), seconds=20, patience=300
-    )
+    with open_session(max_time=20.0) as session:
+        tiles, ended_by = search(
+            SearchLog(session), table, planted.data.astype(np.float32), 8, np.random.default_rng(seed)
+        )
+    assert ended_by == "patience"
     found = unpack(product(tiles.usage, pack(tiles.columns)), 150)
     assert (found != planted.clean).sum() == 0
 
@@ -220,8 +257,10 @@ def test_climbing_never_ends_worse_and_is_the_same_on_any_number_of_threads(kind
     answers = []
     for threads in (1, 2):
         with thread_limit(threads):
-            answers.append(climb(table, start.usage, start.columns, np.random.default_rng(0), 60.0, 200))
-    for usage, columns, error in answers:
+            rng = np.random.default_rng(0)
+            answers.append(climb(Session(), table, start.usage, start.columns, rng, 60.0, 200))
+    for usage, columns, error, trials, ended_by in answers:
+        assert (ended_by, trials) == ("patience", answers[0].trials)
         assert error == pytest.approx(error_of(table, usage, columns))
         assert error < start.error
         assert np.array_equal(usage, answers[0][0])

@@ -1,11 +1,17 @@
 """BooleanMF as a user meets it."""
 
+import json
+import subprocess
+import sys
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import partwise
 from partwise import BooleanMF
+from partwise.core import Checkpoint, Interrupted, Session
 from partwise.datasets import make_boolean
 
 
@@ -180,10 +186,10 @@ def test_trust_tells_planted_tiles_from_noise(model, planted):
 def test_the_objective_follows_the_noise(planted):
     strong = make_boolean(400, 300, 8, noise_add=0.1, noise_drop=0.25, random_state=0)
     model = BooleanMF(8, random_state=0, max_time=60).fit(strong.data)
-    assert model.objective_ == "likelihood"
+    assert model.criterion_ == "likelihood"
     assert (model.inverse_transform(model.transform(strong.data)) != strong.clean).sum() < 40
     lumpy = np.random.default_rng(0).random((300, 40)) < np.linspace(0.02, 0.9, 40)
-    assert BooleanMF(3, random_state=0, max_time=2, patience=5).fit(lumpy).objective_ == "error"
+    assert BooleanMF(3, random_state=0, max_time=2, patience=5).fit(lumpy).criterion_ == "error"
 
 
 def test_thresholds_one_and_each(planted):
@@ -214,3 +220,293 @@ def test_bad_weights(planted):
         BooleanMF(2).fit(X, weights=np.where(np.arange(80).reshape(10, 8) == 0, -1.0, 1.0))
     with pytest.raises(ValueError, match="one number for each of the 10 rows"):
         BooleanMF(2).fit(X, sample_weight=[1.0])
+
+
+def test_every_path_says_how_it_ended(planted, model):
+    few = {"random_state": 0, "max_time": 60, "patience": 20}
+    coins = np.random.default_rng(0).random((60, 40)) < 0.35
+    strong = make_boolean(400, 300, 8, noise_add=0.1, noise_drop=0.25, random_state=0).data
+    with pytest.warns(UserWarning, match="one tile"):
+        full = BooleanMF().fit(np.ones((4, 3)))
+    for fitted, data, ended_by in (
+        (model, planted.data, "patience"),
+        (BooleanMF(4, **few).fit(coins), coins, "patience"),
+        (BooleanMF(2, **few).fit(np.eye(6)[:2]), np.eye(6)[:2], "converged"),
+        (BooleanMF(8, **few).fit(strong), strong, "noise"),
+        (BooleanMF(**few).fit(coins[:, :20]), coins[:, :20], "noise"),
+        (BooleanMF(4, max_time=0.0).fit(coins), coins, "max_time"),
+        (BooleanMF(max_time=0.0).fit(planted.data), planted.data, "max_time"),
+        (BooleanMF(4, method="panpal").fit(coins), coins, "converged"),
+        (BooleanMF(method="primp").fit(coins), coins, "converged"),
+        (BooleanMF(4, method="panpal", max_time=0.0).fit(coins), coins, "max_time"),
+        (full, np.ones((4, 3)), "converged"),
+    ):
+        assert fitted.ended_by_ == ended_by
+        assert fitted.converged_ == (ended_by != "max_time")
+        wrong = (fitted.inverse_transform(fitted.transform(data)) != data).sum()
+        assert fitted.reconstruction_err_ == wrong
+        assert (fitted.objective_ == wrong) == (fitted.criterion_ == "error")
+        assert isinstance(fitted.objective_, float)
+        assert fitted.n_iter_ >= 0
+        assert len(fitted.history_["seconds"]) == len(fitted.history_["error"])
+        assert (np.diff(fitted.history_["seconds"]) >= 0).all()
+        assert (np.diff(fitted.history_["error"]) <= 0).all()
+    assert model.n_iter_ > 60
+
+
+def test_the_bar_counts_seconds_of_a_search_and_steps_of_palm(capfd):
+    coins = np.random.default_rng(0).random((60, 40)) < 0.35
+    model = BooleanMF(4, method="panpal", verbose=1).fit(coins)
+    assert f"{model.n_iter_}/{model.n_iter_}" in capfd.readouterr().err
+    model = BooleanMF(4, max_time=60, patience=20, verbose=1).fit(coins)
+    shown = capfd.readouterr().err
+    assert f"wrong {model.history_['error'][-1]:.6g}" in shown
+    model.trust(coins, n_restarts=2, n_resamples=1)
+    assert "3/3" in capfd.readouterr().err
+
+
+# ------------------------------------------------------------------------------------------------------------- Ctrl-C
+
+#: For each kind of fit, functions that it calls, and the call at which Ctrl-C comes; 0 for the last one.
+MOMENTS = {
+    "search": {
+        "partwise.boolean.starts.concept_cover": (1,),
+        "partwise.boolean.starts.relaxed_factors": (1, 2),
+        "partwise.boolean.starts.grow_tile": (1, 9, 0),
+        "partwise.boolean.starts.cost_of": (1, 5),
+        "partwise.boolean.tiles.best_usage": (1, 2, 17, 0),
+        "partwise.boolean.search.looks_like_flips": (1, 2, 0),
+        "partwise.boolean.climb.Chain.segment": (1, 2, 3, 40, 0),
+        "partwise.boolean.climb.Chain.follow": (1, 2, 0),
+        "partwise.boolean.log.SearchLog.report": (1, 2, 30, 0),
+        "partwise.boolean.refine.looks_like_flips": (1,),
+        "partwise.boolean.measures.tile_values": (1, 2, 0),
+        "partwise.boolean.measures.usage_of": (1, 0),
+        "partwise.boolean.measures.prune_path": (1,),
+        "partwise.models.boolean.BooleanMF._keep": (1,),
+    },
+    "auto": {
+        "partwise.boolean.starts.relaxed_factors": (1, 2, 0),
+        "partwise.boolean.starts.grow_tile": (1, 9, 0),
+        "partwise.boolean.rank.best_drop": (1, 2, 0),
+        "partwise.boolean.rank.alternate": (1, 0),
+        "partwise.boolean.rank.rank_point": (1, 2, 3, 0),
+        "partwise.boolean.climb.Chain.segment": (1, 0),
+    },
+    "likelihood": {
+        "partwise.boolean.refine.likely_prices": (1, 2, 0),
+        "partwise.boolean.refine.alternate": (1, 0),
+        "partwise.boolean.starts.cost_of": (0,),
+        "partwise.boolean.refine.error_of": (1,),
+    },
+    "trustpal": {"partwise.boolean.refine.chances": (1,), "partwise.boolean.climb.Chain.segment": (5, 0)},
+    "panpal": {
+        "partwise.boolean.palm.half_step": (1, 2, 50, 0),
+        "partwise.boolean.threshold.cut_at": (1, 50, 0),
+        "partwise.boolean.methods.error_of": (1,),
+        "partwise.boolean.measures.densities": (1,),
+    },
+    "primp": {
+        "partwise.boolean.palm.half_step": (1, 2, 50, 0),
+        "partwise.boolean.primp.length_of": (1, 50, 0),
+        "partwise.boolean.primp.descend": (1, 2),
+    },
+}
+
+
+def of_kind(kind):
+    """A model of each kind, and data that make it do what it can."""
+    few = {"random_state": 0, "max_time": 60, "patience": 40}
+    coins = np.random.default_rng(0).random((60, 40)) < 0.35
+    if kind == "search":
+        return BooleanMF(5, **few), coins
+    if kind == "auto":
+        return BooleanMF(**few), make_boolean(90, 80, 12, random_state=0).data
+    if kind == "likelihood":
+        noisy = make_boolean(100, 90, 4, noise_add=0.1, noise_drop=0.25, random_state=0)
+        return BooleanMF(4, objective="likelihood", **few), noisy.data
+    if kind == "trustpal":
+        return BooleanMF(5, method="trustpal", fdr=1.0, **few), coins
+    return BooleanMF(5 if kind == "panpal" else "auto", method=kind, random_state=0), coins
+
+
+def press_at(monkeypatch, path, number):
+    """Have the given call of a function raise KeyboardInterrupt; returns a list that gets an entry for each call."""
+    *where, name = path.split(".")
+    module = next(".".join(where[:i]) for i in range(len(where), 0, -1) if ".".join(where[:i]) in sys.modules)
+    owner = sys.modules[module]
+    for part in where[len(module.split(".")) :]:
+        owner = getattr(owner, part)
+    original, calls = getattr(owner, name), []
+
+    def pressed(*arguments, **options):
+        calls.append(True)
+        if len(calls) == number:
+            raise KeyboardInterrupt
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, pressed)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"), [(kind, path) for kind, paths in MOMENTS.items() for path in paths]
+)
+def test_ctrl_c_at_any_moment_keeps_the_best_tiles_so_far(kind, path, monkeypatch):
+    _, X = of_kind(kind)
+    for moment in MOMENTS[kind][path]:
+        with monkeypatch.context() as patch:
+            number = moment
+            if moment == 0:
+                with monkeypatch.context() as counting:
+                    calls = press_at(counting, path, -1)
+                    of_kind(kind)[0].fit(X)
+                number = len(calls)
+                assert number > 0, "a function that is never called"
+            press_at(patch, path, number)
+            model = of_kind(kind)[0]
+            try:
+                with pytest.warns(Interrupted, match="the best found so far is kept"):
+                    model.fit(X)
+            except KeyboardInterrupt:
+                assert not hasattr(model, "components_")
+                assert moment == 1, "there was something to keep"
+                continue
+        assert (model.ended_by_, model.converged_) == ("interrupted", False)
+        wrong = (model.inverse_transform(model.transform(X)) != X).sum()
+        assert model.reconstruction_err_ == wrong <= X.sum()
+
+
+CHILD = """
+import json, os, signal, sys, threading, time, warnings
+import numpy as np
+from partwise import BooleanMF
+from partwise.core import Interrupted
+
+X = np.random.default_rng(0).random((150, 80)) < 0.35
+rng = np.random.default_rng(int(sys.argv[1]))
+for k, method in ((5, "auto"), ("auto", "auto"), (5, "panpal"), ("auto", "primp"), (5, "trustpal"), (20, "auto")):
+    settings = {"method": method, "random_state": 0}
+    BooleanMF(k, patience=2, **settings).fit(X)
+    for _ in range(3):
+        model = BooleanMF(k, max_time=30, patience=10**6, **settings)
+        outcome = {"case": [k, method]}
+        sent = []
+        def press():
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+        timer = threading.Timer(rng.random() * rng.choice([0.02, 0.2, 0.6]), press)
+        try:
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                timer.start()
+                model.fit(X)
+                outcome["fitted"] = time.perf_counter()
+                timer.join()
+                time.sleep(0.1)
+        except KeyboardInterrupt:
+            outcome["raised"] = time.perf_counter()
+        warned = any(issubclass(one.category, Interrupted) for one in said)
+        if sent:
+            outcome["seconds"] = max(outcome.get("fitted", outcome.get("raised", 0)) - sent[0], 0)
+        outcome["agrees"] = "fitted" not in outcome or warned == (model.ended_by_ == "interrupted")
+        outcome["keeps"] = "fitted" in outcome or not hasattr(model, "components_")
+        if "fitted" in outcome:
+            model.transform(X)
+        print(json.dumps(outcome), flush=True)
+"""
+
+
+def test_a_real_ctrl_c_ends_a_fit_within_two_seconds_and_keeps_it():
+    run = subprocess.run(
+        [sys.executable, "-c", CHILD, "0"], capture_output=True, text=True, timeout=300, check=False
+    )
+    outcomes = [json.loads(line) for line in run.stdout.splitlines()]
+    assert run.returncode == 0, run.stderr
+    assert len(outcomes) == 18
+    for outcome in outcomes:
+        assert outcome["seconds"] < 2.0, outcome
+        assert outcome["agrees"], outcome
+        assert outcome["keeps"], outcome
+    assert any("fitted" in outcome for outcome in outcomes)
+
+
+def test_ctrl_c_in_trust_keeps_the_searches_that_are_done(model, planted, monkeypatch):
+    components = model.components_
+    press_at(monkeypatch, "partwise.models.boolean.quick_search", 3)
+    with pytest.warns(Interrupted):
+        found = model.trust(planted.data, n_restarts=4, n_resamples=2)
+    assert found is model.trust_
+    assert (found["restarts"] == 1).all(), "of two"
+    assert np.isnan(found["resamples"]).all()
+    assert found["alternatives"] == [[]] * 6
+    assert model.components_ is components
+
+
+# -------------------------------------------------------------------------------------------------------- checkpoints
+
+
+def same_fit(a, b, X):
+    """Whether two models are the same to the bit, but for their times."""
+    assert np.array_equal(a.components_, b.components_)
+    assert np.array_equal(a.transform(X), b.transform(X))
+    for name in ("reconstruction_err_", "objective_", "ended_by_", "n_iter_", "prices_", "thresholds_"):
+        assert getattr(a, name) == getattr(b, name), name
+    assert np.array_equal(a.history_["error"], b.history_["error"])
+    assert (np.diff(a.history_["seconds"]) >= 0).all()
+    for name in a.ranks_:
+        assert np.array_equal(a.ranks_[name], b.ranks_[name])
+
+
+@pytest.mark.parametrize("kind", ["search", "auto", "likelihood"])
+def test_a_resumed_search_ends_with_the_same_bits(kind, tmp_path, monkeypatch):
+    whole, X = of_kind(kind)
+    stages = []
+
+    def staged(self, name, *rest):
+        stages.append(name)
+        return stage(self, name, *rest)
+
+    stage = Session.stage
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "stage", staged)
+        whole.fit(X)
+    assert {"search": "relaxed3", "auto": "rank16", "likelihood": "likelihood"}[kind] in stages
+    assert kind != "search" or "climb5" in stages
+    for done in range(len(stages) + 1):
+        folder = tmp_path / str(done)
+        with monkeypatch.context() as patch:
+            press_at(patch, "partwise.core.session.Session.stage", done + 1)
+            model = of_kind(kind)[0]
+            try:
+                with pytest.warns(Interrupted) if done < len(stages) else nullcontext():
+                    model.fit(X, checkpoint=folder)
+            except KeyboardInterrupt:
+                assert done == 0
+        assert len(list(folder.glob("*.npz"))) == done
+        same_fit(of_kind(kind)[0].fit(X, checkpoint=folder), whole, X)
+        assert len(list(folder.glob("*.npz"))) == len(stages)
+
+
+@pytest.mark.parametrize("kind", ["panpal", "primp"])
+def test_a_resumed_run_of_palm_ends_with_the_same_bits(kind, tmp_path, monkeypatch):
+    whole, X = of_kind(kind)
+    whole.fit(X)
+    for moment in (2, 9, 31):
+        folder = tmp_path / str(moment)
+        model, _ = of_kind(kind)
+        with monkeypatch.context() as patch:
+            press_at(patch, "partwise.boolean.palm.half_step", moment)
+            with pytest.warns(Interrupted):
+                model.fit(X, checkpoint=Checkpoint(folder, interval=0.0))
+        same_fit(of_kind(kind)[0].fit(X, checkpoint=folder), whole, X)
+
+
+def test_a_checkpoint_is_of_one_table(tmp_path, planted):
+    X = planted.data[:40, :30]
+    model = BooleanMF(2, random_state=0, max_time=60, patience=5)
+    model.fit(X, checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="data's contents"):
+        model.fit(~X, checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="n_components was 2 and is now 3"):
+        BooleanMF(3, random_state=0, max_time=60, patience=5).fit(X, checkpoint=tmp_path)

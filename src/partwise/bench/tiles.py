@@ -49,7 +49,7 @@ def partwise_tiles(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, dict[
 
     model = BooleanMF(k, objective="error", random_state=0)
     usage = model.fit_transform(X)
-    return usage, model.components_, model.history_
+    return usage, model.components_, {name: values.tolist() for name, values in model.history_.items()}
 
 
 def nmf_threshold(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:

@@ -8,6 +8,7 @@ does the answer.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from partwise.boolean.search_state import (
     improve_side,
     repack,
 )
-from partwise.compiling import clock
+from partwise.core import Session
 from partwise.jit import leaf, njit
 from partwise.parallel import over_rows
 
@@ -36,12 +37,18 @@ SLACK = ((0.005, 0.002), (0.08, 0.0))
 WAVE, SEGMENT = 8, 256
 
 
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C during a search. `found` has what was found until then: usage, columns, and their cost."""
+class Climbed(NamedTuple):
+    """Where a climb ended: the best tiles and their cost, how many trials it made, and why it made no more.
 
-    def __init__(self, usage: np.ndarray, columns: np.ndarray, error: float) -> None:
-        super().__init__()
-        self.found = usage, columns, error
+    `ended_by` is "converged" (the cost is 0), "patience", "max_time" or "interrupted". After Ctrl-C the cost may be
+    an old one, which was higher.
+    """
+
+    usage: np.ndarray
+    columns: np.ndarray
+    error: float
+    trials: int
+    ended_by: str
 
 
 class Chain:
@@ -65,12 +72,16 @@ class Chain:
     def follow(self, leader: Chain) -> None:
         """Continue from the best tiles of `leader`, or from this chain's own best if these are no worse."""
         source = leader if leader.record < self.record - 1e-9 else self
-        self.record = source.record
+        record = source.record
+        if source is leader:
+            # Ctrl-C may come when half of the tiles are copied; these must not be taken for the best.
+            self.record = np.inf
         for mine, theirs, side in zip(self.best, source.best, (self.rows, self.columns), strict=True):
             mine[:] = theirs
             side.use[:] = theirs
             for marks in (side.stale, side.dirty, side.touched):
                 marks[:] = True
+        self.record = record
 
     def segment(self, prices: Prices, trials: int, seed: int, number: int = 0) -> None:
         """Run a number of trials; `number` counts segments and says where in its wave this one is."""
@@ -91,6 +102,7 @@ class Chain:
 
 
 def climb(
+    session: Session,
     table: BitTable,
     usage: np.ndarray,
     columns: np.ndarray,
@@ -99,8 +111,8 @@ def climb(
     patience: int,
     prices: Prices = WRONG,
     report: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Search from given tiles on until patience or time ends.
+) -> Climbed:
+    """Search from given tiles on until patience, time or Ctrl-C ends it.
 
     A trial is accepted if its cost is at most a little above the chain's record (record-to-record travel, Dueck
     1993): a chain that accepts no loss stays in the optimum where it began. The accepted loss falls in the course
@@ -108,12 +120,14 @@ def climb(
 
     Parameters
     ----------
+    session : Session
+        Its limit and Ctrl-C end the climb.
     table : BitTable
     usage, columns : arrays of bool of shapes (n, k) and (k, m)
         Where to start.
     rng : numpy.random.Generator
     seconds : float
-        Time limit.
+        Time limit of this climb, beside the session's.
     patience : int
         Trials of each chain in a row without a new best, after which the search ends.
     prices : Prices
@@ -122,48 +136,42 @@ def climb(
 
     Returns
     -------
-    tuple
-        Usage, columns and cost of the best tiles.
-
-    Raises
-    ------
-    Stopped
-        After Ctrl-C, with the best tiles so far.
+    Climbed
     """
     held = as_floats(prices)
     chains = [Chain(table, usage, columns, slack) for slack in SLACK]
-    # A segment without trials computes the cost of the start.
-    for chain in chains:
-        chain.segment(held, 0, 0)
-    begin = clock()
     best = np.inf
-    trials, idle, number = 8, 0, 0
-    stopped = False
-    while idle < patience and clock() - begin < seconds and not stopped:
-        seeds = rng.integers(2**31 - 1, size=len(chains))
-        if number % WAVE == 0:
-            leader = min(chains, key=lambda chain: chain.record)
-            for chain in chains:
-                chain.follow(leader)
-        try:
+    trials, idle, number, made = 8, 0, 0, 0
+    with session.interruptible():
+        # A segment without trials computes the cost of the start.
+        for chain in chains:
+            chain.segment(held, 0, 0)
+        until = session.seconds + seconds
+        while idle < patience and best > 0 and session.seconds < until and not session.stopped:
+            seeds = rng.integers(2**31 - 1, size=len(chains))
+            if number % WAVE == 0:
+                leader = min(chains, key=lambda chain: chain.record)
+                for chain in chains:
+                    chain.follow(leader)
             run_segments(chains, held, trials, seeds, number)
+            made += len(chains) * trials
             now = min(chain.record for chain in chains)
             idle = 0 if now < best - 1e-9 else idle + trials
             best = min(best, now)
             if report is not None:
                 report(best)
-        except KeyboardInterrupt:
-            stopped = True
-        if best <= 0:
-            break
-        number += 1
-        # Segments grow by count, not by the clock: the answer must not depend on the machine's speed.
-        trials = min(2 * trials, max(8, min(SEGMENT, patience // WAVE)))
+            number += 1
+            # Segments grow by count, not by the clock: the answer must not depend on the machine's speed.
+            trials = min(2 * trials, max(8, min(SEGMENT, patience // WAVE)))
     winner = min(chains, key=lambda chain: chain.record)
-    found = winner.best[0], np.ascontiguousarray(winner.best[1].T), float(winner.record)
-    if stopped:
-        raise Stopped(*found)
-    return found
+    ended_by = "converged" if best <= 0 else "patience" if idle >= patience else "max_time"
+    return Climbed(
+        winner.best[0],
+        np.ascontiguousarray(winner.best[1].T),
+        float(winner.record),
+        made,
+        "interrupted" if session.interrupted else ended_by,
+    )
 
 
 def run_segments(chains: list[Chain], prices: Prices, trials: int, seeds: np.ndarray, number: int) -> None:

@@ -9,14 +9,19 @@ towards 0 and 1. The moduli are the spectral norms of the *other* factor's Gram 
 What a step lowers is not F but F + Λ(X) + Λ(Y) (Bolte, Sabach & Teboulle 2014). With step 1/L the operator
 solves argmin ½(x − x*)² + Λ(x*)/L; the operator (2.13) with push 2ρ belongs to Λ(x) = 2 ρ L min(x, 1 − x) on
 [0, 1]. To keep Λ the same function from step to step, ρ is `weight` / L.
+
+Here Y is W and X is Ht, and both are moved by one function: the step of Ht is the step of W in the problem of Dᵀ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+
+from partwise.core import Info, RelativeProgress, Result, State, run
+from partwise.parallel import matmul
 
 #: The factor γ of (2.16); above 1, every step lowers the penalised objective strictly.
 GAMMA = 1.00001
@@ -34,109 +39,182 @@ def penalty(A: np.ndarray, weight: float) -> float:
     return float(2.0 * weight * np.minimum(A, 1.0 - A).sum())
 
 
-@dataclass
-class Relaxed:
-    """State of PanPAL: the data D (m × n), the factors X (n × r) and Y (m × r), and the settings.
+class FactorTerm(Protocol):
+    """What the objective has of one factor alone, beside Λ."""
 
-    `weight` is that of the penalty Λ, `sparsity` the ½ before |X| + |Y| in (2.6). `entry`, if given, has the
-    weights of the entries of D in the loss, each at most 1.
+    def value(self, A: np.ndarray) -> float:
+        """The term where the factor is A ≥ 0."""
+        ...
+
+    def gradient(self, A: np.ndarray) -> np.ndarray | float:
+        """Its gradient, of a shape that broadcasts to A's."""
+        ...
+
+    def modulus(self, A: np.ndarray) -> float:
+        """Upper bound on the Lipschitz modulus of the gradient."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sparsity:
+    """`amount` times the sum of the entries: the ½|X| of (2.6)."""
+
+    amount: float = 0.5
+
+    def value(self, A: np.ndarray) -> float:
+        """The amount times |A|."""
+        return self.amount * float(np.abs(A).sum())
+
+    def gradient(self, A: np.ndarray) -> float:
+        """The amount, for every entry."""
+        return self.amount
+
+    def modulus(self, A: np.ndarray) -> float:
+        """0: the gradient is constant."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class RelaxedProblem:
+    """scale/2 ‖D − W Htᵀ‖² plus a term for each factor and Λ, over W (n × k) and Ht (m × k) in [0, 1].
+
+    Attributes
+    ----------
+    D : array of shape (n, m)
+    on_W, on_Ht : FactorTerm
+    weight : float
+        Weight of Λ.
+    entry : array of shape (n, m), optional
+        Weights of the squares, each at most 1.
+    scale : float
+        Weight of the loss.
     """
 
     D: np.ndarray
-    X: np.ndarray
-    Y: np.ndarray
+    on_W: FactorTerm
+    on_Ht: FactorTerm
     weight: float = 1.0
-    sparsity: float = 0.5
     entry: np.ndarray | None = None
+    scale: float = 1.0
 
-    def loss(self) -> float:
-        """½‖D − Y Xᵀ‖², each square times the weight of its entry."""
-        squares = (self.D - self.Y @ self.X.T) ** 2
-        return 0.5 * float((squares if self.entry is None else self.entry * squares).sum())
+    @property
+    def T(self) -> RelaxedProblem:
+        """The same problem for Dᵀ ≈ Ht Wᵀ: what is said of W there is true of Ht here."""
+        entry = None if self.entry is None else self.entry.T
+        return RelaxedProblem(self.D.T, self.on_Ht, self.on_W, self.weight, entry, self.scale)
 
-    def slope_X(self) -> np.ndarray:
-        """Gradient of the loss by X: (2.10) without the sparsity."""
+    def objective(self, W: np.ndarray, Ht: np.ndarray) -> float:
+        """The objective F, without Λ."""
+        squares = (self.D - matmul(W, Ht.T)) ** 2
+        loss = 0.5 * float((squares if self.entry is None else self.entry * squares).sum())
+        return self.scale * loss + self.on_W.value(W) + self.on_Ht.value(Ht)
+
+    def penalised(self, W: np.ndarray, Ht: np.ndarray) -> float:
+        """F + Λ(W) + Λ(Ht), which no step raises."""
+        return self.objective(W, Ht) + penalty(W, self.weight) + penalty(Ht, self.weight)
+
+    def gradient(self, W: np.ndarray, Ht: np.ndarray) -> np.ndarray:
+        """Gradient of F by W (2.11)."""
         if self.entry is None:
-            return self.X @ (self.Y.T @ self.Y) - self.D.T @ self.Y
-        return (self.entry * (self.Y @ self.X.T - self.D)).T @ self.Y
+            slope = W @ (Ht.T @ Ht) - matmul(self.D, Ht)
+        else:
+            slope = matmul(self.entry * (matmul(W, Ht.T) - self.D), Ht)
+        return np.asarray(self.scale * slope + self.on_W.gradient(W))
 
-    def slope_Y(self) -> np.ndarray:
-        """Gradient of the loss by Y: (2.11) without the sparsity."""
-        if self.entry is None:
-            return self.Y @ (self.X.T @ self.X) - self.D @ self.X
-        return (self.entry * (self.Y @ self.X.T - self.D)) @ self.X
-
-    def objective(self) -> float:
-        """The objective F (2.6)."""
-        return self.loss() + self.sparsity * float(np.abs(self.X).sum() + np.abs(self.Y).sum())
-
-    def penalised(self) -> float:
-        """F + Λ(X) + Λ(Y), which no step raises."""
-        return self.objective() + penalty(self.X, self.weight) + penalty(self.Y, self.weight)
-
-    def gradient_X(self) -> np.ndarray:
-        """Gradient of F by X (2.10)."""
-        return self.slope_X() + self.sparsity
-
-    def gradient_Y(self) -> np.ndarray:
-        """Gradient of F by Y (2.11)."""
-        return self.slope_Y() + self.sparsity
-
-    def modulus_X(self) -> float:
-        """Lipschitz modulus of the gradient by X (2.15); an upper bound on it if entries have weights."""
-        return float(np.linalg.norm(self.Y.T @ self.Y, 2))
-
-    def modulus_Y(self) -> float:
-        """Lipschitz modulus of the gradient by Y (2.15); an upper bound on it if entries have weights."""
-        return float(np.linalg.norm(self.X.T @ self.X, 2))
-
-    def step(self) -> None:
-        """Update X, then Y (2.8, 2.9), with the step sizes (2.16)."""
-        L = GAMMA * max(self.modulus_X(), 1e-12)
-        self.X = prox(self.X - self.gradient_X() / L, self.weight / L)
-        L = GAMMA * max(self.modulus_Y(), 1e-12)
-        self.Y = prox(self.Y - self.gradient_Y() / L, self.weight / L)
+    def modulus(self, W: np.ndarray, Ht: np.ndarray) -> float:
+        """Lipschitz modulus of the gradient by W with Ht held (2.15); an upper bound if entries have weights."""
+        return self.scale * float(np.linalg.norm(Ht.T @ Ht, 2)) + self.on_W.modulus(W)
 
 
-def panpal(
-    D: np.ndarray,
-    rank: int,
-    rng: np.random.Generator,
-    max_iter: int = 2000,
-    tol: float = 1e-6,
-    weight: float = 0.1,
-    sparsity: float = 0.5,
-    objective: type[Relaxed] = Relaxed,
-    entry: np.ndarray | None = None,
-) -> Iterator[Relaxed]:
-    """Run from a random start, yielding the state after each step.
+def half_step(problem: RelaxedProblem, W: np.ndarray, Ht: np.ndarray) -> np.ndarray:
+    """W after a proximal step (2.9) of the size (2.16), with Ht held."""
+    L = GAMMA * max(problem.modulus(W, Ht), 1e-12)
+    return prox(W - problem.gradient(W, Ht) / L, problem.weight / L)
+
+
+class Palm:
+    """Proximal alternating linearized minimization, as `run` asks for it."""
+
+    def init(self, problem: RelaxedProblem, rank: int, rng: np.random.Generator) -> State:
+        """Factors at random in [0, 1]."""
+        n, m = problem.D.shape
+        Ht = rng.random((m, rank))
+        return State(W=rng.random((n, rank)), Ht=Ht)
+
+    def value(self, problem: RelaxedProblem, state: State) -> float:
+        """The penalised objective."""
+        return problem.penalised(state.W, state.Ht)
+
+    def step(self, problem: RelaxedProblem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
+        """Ht, then W (2.8, 2.9); a new state, so that one cut short leaves the old one whole."""
+        Ht = half_step(problem.T, state.Ht, state.W)
+        W = half_step(problem, state.W, Ht)
+        after = State(W=W, Ht=Ht, iteration=state.iteration + 1, objective=problem.penalised(W, Ht))
+        return after, Info(after.iteration, after.objective)
+
+
+class SmallStep(RelativeProgress):
+    """Converged when one step lowers the objective by no more than `tol` times itself."""
+
+    window = 1
+
+
+def descend(
+    problem: RelaxedProblem, rank: int, rng: np.random.Generator, max_iter: int, tol: float, name: str = ""
+) -> Result[State]:
+    """Run PALM from a random start.
 
     Parameters
     ----------
-    D : array of shape (m, n)
+    problem : RelaxedProblem
     rank : int
     rng : numpy.random.Generator
     max_iter : int
         Most steps.
     tol : float
         Ends when a step lowers the penalised objective by no more than this share of it.
-    weight, sparsity, entry :
-        See `Relaxed`.
-    objective : type
-        `Relaxed` or a subclass with another objective.
+    name : str, optional
+        Under which a checkpoint keeps the run.
 
-    Yields
-    ------
-    Relaxed
-        The state; the same object every time.
+    Returns
+    -------
+    Result
+        Its state has the factors W and Ht.
     """
-    m, n = D.shape
-    state = objective(D, rng.random((n, rank)), rng.random((m, rank)), weight, sparsity, entry)
-    before = state.penalised()
-    for _ in range(max_iter):
-        state.step()
-        yield state
-        now = state.penalised()
-        if before - now <= tol * max(abs(before), 1e-12):
-            return
-        before = now
+    method = Palm()
+    start = method.init(problem, rank, rng)
+    return run(problem, method, start, max_iter=max_iter, stopping=SmallStep(tol), rng=rng, name=name)
+
+
+#: Most steps of PanPAL.
+MAX_ITER = 2000
+
+
+def panpal(
+    D: np.ndarray,
+    rank: int,
+    rng: np.random.Generator,
+    sparsity: float = 0.5,
+    entry: np.ndarray | None = None,
+    name: str = "",
+) -> Result[State]:
+    """PanPAL with the settings that suit binary tables.
+
+    Parameters
+    ----------
+    D : array of shape (n, m)
+    rank : int
+    rng : numpy.random.Generator
+    sparsity : float
+        The ½ before |X| + |Y| in (2.6).
+    entry : array of shape (n, m), optional
+        Weights of the entries, each at most 1.
+    name : str, optional
+        Under which a checkpoint keeps the run.
+
+    Returns
+    -------
+    Result
+    """
+    term = Sparsity(sparsity)
+    return descend(RelaxedProblem(D, term, term, 0.1, entry), rank, rng, MAX_ITER, 1e-6, name)

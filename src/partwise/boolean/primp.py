@@ -19,50 +19,72 @@ sum alone, so ½ G adds at most m/2 to the Lipschitz modulus of Y's gradient.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product, unpack
-from partwise.boolean.palm import Relaxed, panpal
-from partwise.boolean.search import THRESHOLDS, Tiles
+from partwise.boolean.finishing import completed
+from partwise.boolean.palm import RelaxedProblem, descend
+from partwise.boolean.threshold import THRESHOLDS
+from partwise.boolean.tiles import Tiles
+from partwise.core import Result, Session, State
+
+#: Most steps of each run.
+MAX_ITER = 500
 
 
-@dataclass
-class PrimpRelaxed(Relaxed):
-    """State of PanPAL with the relaxed description length as its objective; `sparsity` is not used."""
+@dataclass(frozen=True)
+class ItemCodes:
+    """½|Xᵀ c|: what the patterns' items cost in the code table."""
 
-    def __post_init__(self) -> None:
-        n = self.D.shape[1]
-        self.mu = 1.0 + np.log(n)
-        ones = (self.D if self.entry is None else self.entry * self.D).sum(axis=0)
-        self.codes = -np.log(np.maximum(ones, 0.5) / max(float(ones.sum()), 1.0))
+    codes: np.ndarray
 
-    def objective(self) -> float:
-        """μ/2 ‖D − Y Xᵀ‖² + ½ G."""
-        usage = self.Y.sum(axis=0)
-        rank = len(usage)
-        G = -((usage + 1.0) * np.log((usage + 1.0) / (usage.sum() + rank))).sum()
-        G += (self.X.T @ self.codes).sum() + usage.sum()
-        return float(self.mu * self.loss() + 0.5 * G)
+    def value(self, A: np.ndarray) -> float:
+        """Half the code lengths of the items of all patterns."""
+        return 0.5 * float((A.T @ self.codes).sum())
 
-    def gradient_X(self) -> np.ndarray:
-        """Gradient of the objective by X."""
-        return self.mu * self.slope_X() + 0.5 * self.codes[:, None]
+    def gradient(self, A: np.ndarray) -> np.ndarray:
+        """Half the code length of each item."""
+        return np.asarray(0.5 * self.codes[:, None])
 
-    def gradient_Y(self) -> np.ndarray:
-        """Gradient of the objective by Y."""
-        usage = self.Y.sum(axis=0)
-        code = 1.0 - np.log((usage + 1.0) / (usage.sum() + len(usage)))
-        return self.mu * self.slope_Y() + 0.5 * code
+    def modulus(self, A: np.ndarray) -> float:
+        """0: the gradient is constant."""
+        return 0.0
 
-    def modulus_X(self) -> float:
-        """Lipschitz modulus of the gradient by X."""
-        return self.mu * super().modulus_X()
 
-    def modulus_Y(self) -> float:
-        """Upper bound on the Lipschitz modulus of the gradient by Y."""
-        return self.mu * super().modulus_Y() + 0.5 * len(self.Y)
+class UsageCodes:
+    """The part of ½ G that depends on Y: how long the codes of the patterns are, and how often they are written."""
+
+    def value(self, A: np.ndarray) -> float:
+        """½ (|Y| − Σ_s (|Y_s| + 1) log((|Y_s| + 1) / (|Y| + r)))."""
+        usage = A.sum(axis=0)
+        G = -((usage + 1.0) * np.log((usage + 1.0) / (usage.sum() + len(usage)))).sum()
+        return 0.5 * float(G + usage.sum())
+
+    def gradient(self, A: np.ndarray) -> np.ndarray:
+        """½ (1 − log((|Y_s| + 1) / (|Y| + r))), the same for all rows."""
+        usage = A.sum(axis=0)
+        return np.asarray(0.5 * (1.0 - np.log((usage + 1.0) / (usage.sum() + len(usage)))))
+
+    def modulus(self, A: np.ndarray) -> float:
+        """Half the number of rows."""
+        return 0.5 * len(A)
+
+
+def primp_problem(D: np.ndarray, weight: float = 1.0, entry: np.ndarray | None = None) -> RelaxedProblem:
+    """The relaxed description length of D (n × m), with W for Y and Ht for X; `weight` and `entry` as there."""
+    ones = (D if entry is None else entry * D).sum(axis=0)
+    return RelaxedProblem(
+        D, UsageCodes(), ItemCodes(item_codes(ones)), weight, entry, scale=float(1.0 + np.log(D.shape[1]))
+    )
+
+
+def item_codes(ones: np.ndarray) -> np.ndarray:
+    """Standard code length of each item, from how many ones it has."""
+    return np.asarray(-np.log(np.maximum(ones, 0.5) / max(float(ones.sum()), 1.0)))
 
 
 def code_length(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> float:
@@ -70,10 +92,13 @@ def code_length(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> floa
 
     Tiles that no row uses cost nothing. An entry of weight w counts w times.
     """
-    X, entry = table.unpacked()[0], table.entry_weights()
-    cover = unpack(product(usage, pack(columns)), table.m) if len(columns) else np.zeros_like(X)
-    ones = (entry * X).sum(axis=0)
-    codes = -np.log(np.maximum(ones, 0.5) / max(float(ones.sum()), 1.0))
+    return length_of(table.unpacked()[0], table.entry_weights(), usage, columns)
+
+
+def length_of(X: np.ndarray, entry: np.ndarray, usage: np.ndarray, columns: np.ndarray) -> float:
+    """The same for a table given by its ones X and by what its entries weigh (both n × m)."""
+    cover = unpack(product(usage, pack(columns)), X.shape[1]) if len(columns) else np.zeros_like(X)
+    codes = item_codes((entry * X).sum(axis=0))
     used = usage.sum(axis=0).astype(float)
     wrong = (entry * (cover != X)).sum(axis=0)
     total = used.sum() + wrong.sum()
@@ -86,20 +111,31 @@ def code_length(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> floa
     return float(rows + book)
 
 
+class Described(NamedTuple):
+    """Tiles, the thresholds of usage and of columns that they were cut at, and their code length."""
+
+    tiles: Tiles
+    thresholds: tuple[float, float]
+    length: float
+
+
 def primp(
+    session: Session,
     table: BitTable,
     D: np.ndarray,
     rng: np.random.Generator,
     rank: int | None = None,
     step: int = 10,
     entry: np.ndarray | None = None,
-) -> tuple[Tiles, tuple[float, float], list[tuple[int, float]]]:
+) -> tuple[Described, Result[State]]:
     """Run Primp; without a rank, with `step` more tiles at a time for as long as that shortens the code.
 
     Tiles of a single row or a single column are dropped: they say no more than the entries themselves.
 
     Parameters
     ----------
+    session : Session
+        Ends the runs, and takes note of Ctrl-C.
     table : BitTable
     D : array of float of shape (n, m)
         The same table, unpacked.
@@ -112,40 +148,39 @@ def primp(
     Returns
     -------
     tuple
-        The tiles, the thresholds of usage and of columns, and the number of tiles and code length of each run.
+        The tiles with the shortest code, and the run that they come from.
     """
-    best: tuple[Tiles, tuple[float, float], float] | None = None
-    lengths: list[tuple[int, float]] = []
-    r = step if rank is None else rank
-    while True:
-        r = min(r, min(table.n, table.m))
-        for state in panpal(
-            D, r, rng, max_iter=500, tol=1e-5, weight=1.0, objective=PrimpRelaxed, entry=entry
-        ):
-            last = state
-        now = cut_by_length(table, last.Y, last.X)
-        lengths.append((len(now[0].columns), now[2]))
-        better = best is None or now[2] < best[2]
-        grew = best is None or len(now[0].columns) > len(best[0].columns)
-        if better:
-            best = now
-        if rank is not None or not (better and grew) or r >= min(table.n, table.m):
-            break
-        r += step
-    assert best is not None
-    return best[0], best[1], lengths
+    problem = primp_problem(D, entry=entry)
+    most = min(table.n, table.m)
+    best: tuple[Described, Result[State]] | None = None
+    with session.interruptible():
+        r = min(step if rank is None else rank, most)
+        while True:
+            result = descend(problem, r, rng, MAX_ITER, 1e-5, name=f"primp{r}")
+            now = completed(session, partial(cut_by_length, table, result.state.W, result.state.Ht))
+            better = best is None or now.length < best[0].length
+            grew = best is None or len(now.tiles.columns) > len(best[0].tiles.columns)
+            if better:
+                best = now, result
+            if rank is not None or not (better and grew) or r >= most or session.stopped:
+                break
+            r = min(r + step, most)
+    if best is None:
+        raise KeyboardInterrupt
+    return best
 
 
-def cut_by_length(table: BitTable, Y: np.ndarray, X: np.ndarray) -> tuple[Tiles, tuple[float, float], float]:
-    """Cut both factors at the pair of thresholds with the shortest code; returns tiles, thresholds, length."""
-    best: tuple[Tiles, tuple[float, float], float] | None = None
-    for cut_Y in THRESHOLDS[1::2]:
-        for cut_X in THRESHOLDS[1::2]:
-            usage, columns = cut_Y < Y, np.ascontiguousarray((cut_X < X).T)
+def cut_by_length(table: BitTable, W: np.ndarray, Ht: np.ndarray) -> Described:
+    """Cut both factors at the pair of thresholds with the shortest code."""
+    X, entry = table.unpacked()[0], table.entry_weights()
+    best: Described | None = None
+    for cut_W in THRESHOLDS[1::2]:
+        for cut_Ht in THRESHOLDS[1::2]:
+            usage, columns = cut_W < W, np.ascontiguousarray((cut_Ht < Ht).T)
             kept = (usage.sum(axis=0) > 1) & (columns.sum(axis=1) > 1)
             usage, columns = np.ascontiguousarray(usage[:, kept]), columns[kept]
-            length = code_length(table, usage, columns)
-            if best is None or length < best[2]:
-                best = Tiles(usage, columns, 0.0), (cut_Y, cut_X), length
+            length = length_of(X, entry, usage, columns)
+            if best is None or length < best.length:
+                best = Described(Tiles(usage, columns, 0.0), (cut_W, cut_Ht), length)
     assert best is not None
     return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,8 +10,11 @@ import numpy as np
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.description import choice_bits, cover_totals, description_length
 from partwise.boolean.grow import covered_alone
+from partwise.boolean.log import SearchLog
 from partwise.boolean.prices import WRONG, Prices
-from partwise.boolean.search import Tiles, alternate, from_relaxed, relocate
+from partwise.boolean.starts import from_relaxed, relocations
+from partwise.boolean.tiles import Tiles, alternate, no_tiles
+from partwise.core import Session
 
 
 class RankPoint(NamedTuple):
@@ -51,26 +55,26 @@ def best_drop(table: BitTable, tiles: Tiles) -> tuple[int, RankPoint]:
     return t, RankPoint(len(tiles.columns) - 1, error, float(lengths[t]))
 
 
-def prune(table: BitTable, tiles: Tiles, prices: Prices = WRONG) -> tuple[Tiles, list[RankPoint]]:
+def prunings(table: BitTable, tiles: Tiles, prices: Prices = WRONG) -> Iterator[tuple[Tiles, RankPoint]]:
     """Drop tiles one by one as long as the description gets shorter.
 
-    Returns the tiles that are left, and the points along the way.
+    Yields the tiles that are left and their point, from the given ones on.
     """
-    path = [rank_point(table, tiles)]
+    point = rank_point(table, tiles)
+    yield tiles, point
     while len(tiles.columns):
         t, now = best_drop(table, tiles)
         trial = drop_tile(tiles, t)
-        if now.bits >= path[-1].bits:
+        if now.bits >= point.bits:
             # The other tiles may take over what this one covered, for fewer bits.
             if len(trial.columns) == 0:
                 break
             alternate(table, trial, prices)
             now = rank_point(table, trial)
-            if now.bits >= path[-1].bits:
+            if now.bits >= point.bits:
                 break
-        tiles = trial
-        path.append(now)
-    return tiles, path
+        tiles, point = trial, now
+        yield tiles, point
 
 
 def prune_path(table: BitTable, tiles: Tiles) -> list[RankPoint]:
@@ -83,7 +87,24 @@ def prune_path(table: BitTable, tiles: Tiles) -> list[RankPoint]:
     return path
 
 
+def pruned_start(
+    session: Session, table: BitTable, X: Any, rank: int, rng: np.random.Generator, sparsity: float
+) -> Iterator[tuple[Tiles, RankPoint | None]]:
+    """A relaxed start with `rank` tiles, its tiles moved to better places, then pruned and improved.
+
+    Yields the tiles after every change; with their point, where it is one to remember.
+    """
+    for moved in relocations(table, from_relaxed(session, table, X, rank, rng, sparsity), rng):
+        yield moved, None
+    for left, point in prunings(table, moved):
+        yield left, point
+    if len(left.columns):
+        alternate(table, left)
+        yield left, rank_point(table, left)
+
+
 def choose_rank(
+    log: SearchLog,
     table: BitTable,
     X: Any,
     rng: np.random.Generator,
@@ -95,6 +116,8 @@ def choose_rank(
 
     Parameters
     ----------
+    log : SearchLog
+        Its session says when to stop.
     table : BitTable
     X : array or sparse matrix of float of shape (n, m)
         The numbers that relaxed starts read.
@@ -108,24 +131,63 @@ def choose_rank(
     -------
     tuple
         The tiles with the shortest description, and all points met.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C before there were any tiles.
     """
     most = min(table.n, table.m) if most is None else most
-    best = Tiles(np.zeros((table.n, 0), bool), np.zeros((0, table.m), bool), float(table.n_ones))
+    best = no_tiles(table)
     points = [rank_point(table, best)]
     shortest = points[0].bits
     rank = min(first, most)
-    while rank >= 1:
-        tiles, path = prune(table, relocate(table, from_relaxed(table, X, rank, rng, sparsity), rng))
-        points += path
-        if len(tiles.columns):
-            alternate(table, tiles)
-            points.append(rank_point(table, tiles))
-        if points[-1].bits < shortest:
-            best, shortest = tiles, points[-1].bits
-        if len(tiles.columns) <= 0.8 * rank or rank >= most:
-            break
-        rank = min(2 * rank, most)
+    with log.session.interruptible():
+        while rank >= 1:
+            tiles, path = one_rank(log, table, X, rank, rng, sparsity)
+            points += path
+            if path[-1].bits < shortest:
+                best, shortest = tiles, path[-1].bits
+            if len(tiles.columns) <= 0.8 * rank or rank >= most or log.session.stopped:
+                break
+            rank = min(2 * rank, most)
+    if len(points) == 1:
+        raise KeyboardInterrupt
     return best, points
+
+
+def one_rank(
+    log: SearchLog, table: BitTable, X: Any, rank: int, rng: np.random.Generator, sparsity: float
+) -> tuple[Tiles, list[RankPoint]]:
+    """The last tiles of `pruned_start`, and the points met; of what was reached, if time or Ctrl-C ends it.
+
+    Raises KeyboardInterrupt if there were no tiles by then.
+    """
+    session = log.session
+
+    def compute() -> dict[str, Any]:
+        tiles: Tiles | None = None
+        path: list[RankPoint] = []
+        point: RankPoint | None = None
+        with session.interruptible():
+            for now, point in pruned_start(session, table, X, rank, rng, sparsity):
+                tiles = now
+                if point is not None:
+                    path.append(point)
+                    log.show(point.wrong)
+                if session.stopped:
+                    break
+        if tiles is None:
+            raise KeyboardInterrupt
+        if point is None or session.interrupted:
+            # The tiles have changed since the last point was taken.
+            path.append(rank_point(table, tiles))
+            tiles.error = path[-1].wrong
+        return tiles.pack() | {"path": np.array(path)}
+
+    packed = log.stage(f"rank{rank}", compute, rng)
+    path = [RankPoint(int(k), float(wrong), float(bits)) for k, wrong, bits in packed["path"]]
+    return Tiles.unpack(packed), path
 
 
 def best_by_rank(points: list[RankPoint]) -> dict[str, np.ndarray]:

@@ -11,8 +11,10 @@ from itertools import product as pairs
 import numpy as np
 
 from partwise.boolean.bit_table import BitTable
-from partwise.boolean.search import THRESHOLDS, Tiles, error_of
+from partwise.boolean.tiles import Tiles, error_of
 
+#: The grid of Hess, Piatkowski & Morik 2018 without 0 and 1.
+THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 20))
 #: The grid of Gonsior 2019, algorithm 4.1: 0.01, 0.02, … 0.99.
 FINE = tuple(round(0.01 * i, 2) for i in range(1, 100))
 
@@ -48,6 +50,11 @@ def cut(
             highest = (rows, columns)
     assert best is not None
     return best, (lowest, highest)
+
+
+def cut_coarsely(table: BitTable, W: np.ndarray, Ht: np.ndarray) -> Tiles:
+    """Relaxed factors W (n × k) and Ht (m × k), cut at the one of `THRESHOLDS` with the fewest wrong entries."""
+    return min((cut_at(table, W, Ht, at, at) for at in THRESHOLDS), key=lambda tiles: tiles.error)
 
 
 def cut_at(table: BitTable, W: np.ndarray, Ht: np.ndarray, rows: float, columns: float) -> Tiles:

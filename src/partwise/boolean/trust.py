@@ -6,6 +6,7 @@ Gonsior 2019, section 2.2.4, lists the ambiguities of Boolean factorizations tha
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ import numpy as np
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product
 from partwise.boolean.descent import best_usage
+from partwise.boolean.finishing import completed
 from partwise.boolean.grow import row_gains
 from partwise.boolean.prices import WRONG
-from partwise.boolean.search import Tiles, error_of
+from partwise.boolean.tiles import Tiles, error_of
+from partwise.core import Session
 
 #: Jaccard index from which two tiles count as the same.
 SAME = 0.8
@@ -51,32 +54,29 @@ def recurrence(tiles: Tiles, others: list[Tiles]) -> tuple[np.ndarray, np.ndarra
     return (nearest >= SAME).mean(axis=0), nearest.mean(axis=0)
 
 
-def alternatives(table: BitTable, tiles: Tiles, pool: np.ndarray) -> list[list[dict[str, Any]]]:
-    """For each tile, column sets of the pool (p × m) that could replace it without more wrong entries.
+def alternatives(table: BitTable, tiles: Tiles, t: int, pool: np.ndarray) -> list[dict[str, Any]]:
+    """Column sets of the pool (p × m) that could replace tile t without more wrong entries.
 
-    The other tiles keep their rows and columns; the replacement gets the rows that gain by it. Returns, for each
-    tile, up to `LISTED` dicts of "columns", number of "rows" and "change" of the error, lowest change first.
+    The other tiles keep their rows and columns; the replacement gets the rows that gain by it. Returns up to `LISTED`
+    dicts of "columns", number of "rows" and "change" of the error, lowest change first.
     """
     now = error_of(table, tiles.usage, tiles.columns)
     side = table.by_row
-    out = []
-    for t in range(len(tiles.columns)):
-        usage = np.delete(tiles.usage, t, axis=1)
-        columns = np.delete(tiles.columns, t, axis=0)
-        cover = product(usage, pack(columns)) if len(columns) else np.zeros_like(side.plain)
-        covered = side.spread(cover)
-        without = error_of(table, usage, columns)
-        found = []
-        for v in pool:
-            if np.array_equal(v, tiles.columns[t]):
-                continue
-            gain = row_gains(side, covered, pack(v[None])[0], WRONG)
-            change = without - float(gain[gain > 0].sum()) - now
-            if change <= 1e-9:
-                found.append({"columns": v, "rows": int((gain > 0).sum()), "change": change})
-        found.sort(key=lambda one: one["change"])
-        out.append(found[:LISTED])
-    return out
+    usage = np.delete(tiles.usage, t, axis=1)
+    columns = np.delete(tiles.columns, t, axis=0)
+    cover = product(usage, pack(columns)) if len(columns) else np.zeros_like(side.plain)
+    covered = side.spread(cover)
+    without = error_of(table, usage, columns)
+    found = []
+    for v in pool:
+        if np.array_equal(v, tiles.columns[t]):
+            continue
+        gain = row_gains(side, covered, pack(v[None])[0], WRONG)
+        change = without - float(gain[gain > 0].sum()) - now
+        if change <= 1e-9:
+            found.append({"columns": v, "rows": int((gain > 0).sum()), "change": change})
+    found.sort(key=lambda one: one["change"])
+    return found[:LISTED]
 
 
 def undecided(table: BitTable, tiles: Tiles) -> tuple[np.ndarray, np.ndarray]:
@@ -95,6 +95,7 @@ def undecided(table: BitTable, tiles: Tiles) -> tuple[np.ndarray, np.ndarray]:
 
 
 def measure_trust(
+    session: Session,
     table: BitTable,
     tiles: Tiles,
     again: Callable[[int], Tiles],
@@ -104,22 +105,44 @@ def measure_trust(
 ) -> dict[str, Any]:
     """Everything that `BooleanMF.trust` returns, for the given tiles of a table.
 
-    `again(i)` gives the tiles of the i-th search of the same data, `resampled(i)` those of the i-th search of
-    resampled rows, which are then assigned to the rows of this table.
+    Ctrl-C ends the searches; what is returned is then based on those that were complete, and without alternatives for
+    the tiles that were not reached.
+
+    Parameters
+    ----------
+    session : Session
+        Shows how many searches are done, and takes note of Ctrl-C.
+    table : BitTable
+    tiles : Tiles
+    again, resampled : callable
+        Give the tiles of the i-th search of the same data, and of the i-th search of resampled rows. The latter are
+        then assigned to the rows of this table.
+    n_restarts, n_resamples : int
+
+    Returns
+    -------
+    dict
     """
-    restarts = [again(i) for i in range(n_restarts)]
-    resamples = []
-    for i in range(n_resamples):
+
+    def assigned(i: int) -> Tiles:
         other = resampled(i)
         usage = np.zeros((table.n, len(other.columns)), bool)
         if len(other.columns):
             best_usage(table.by_row, pack(other.columns), usage)
-        resamples.append(Tiles(usage, other.columns, 0.0))
-    found = [run.columns for run in restarts + resamples if len(run.columns)]
-    pool = np.unique(np.vstack([*found, tiles.columns]), axis=0) if found else tiles.columns
-    restart_share, restart_likeness = recurrence(tiles, restarts)
-    resample_share, resample_likeness = recurrence(tiles, resamples)
+        return Tiles(usage, other.columns, other.error)
+
     rows, columns = undecided(table, tiles)
+    listed: list[list[dict[str, Any]]] = [[] for _ in tiles.columns]
+    restarts = complete_searches(session, again, n_restarts)
+    resamples = complete_searches(session, assigned, n_resamples, n_restarts)
+    if not session.interrupted:
+        with session.interruptible():
+            found = [run.columns for run in restarts + resamples if len(run.columns)]
+            pool = np.unique(np.vstack([*found, tiles.columns]), axis=0) if found else tiles.columns
+            for t in range(len(tiles.columns)):
+                listed[t] = alternatives(table, tiles, t, pool)
+    restart_share, restart_likeness = completed(session, partial(recurrence, tiles, restarts))
+    resample_share, resample_likeness = completed(session, partial(recurrence, tiles, resamples))
     return {
         "restarts": restart_share,
         "restart_likeness": restart_likeness,
@@ -127,5 +150,24 @@ def measure_trust(
         "resample_likeness": resample_likeness,
         "undecided_rows": rows,
         "undecided_columns": columns,
-        "alternatives": alternatives(table, tiles, pool),
+        "alternatives": listed,
     }
+
+
+def complete_searches(
+    session: Session, search: Callable[[int], Tiles], count: int, done: int = 0
+) -> list[Tiles]:
+    """The tiles of `count` searches, or of those that were complete when Ctrl-C was pressed.
+
+    `done` is how many searches came before these, for the bar.
+    """
+    found: list[Tiles] = []
+    with session.interruptible():
+        for i in range(count):
+            if session.interrupted:
+                break
+            tiles = search(i)
+            if not session.interrupted:
+                found.append(tiles)
+                session.show(done + i + 1, tiles.error)
+    return found

@@ -154,7 +154,7 @@ class Session:
             return saved
         found = compute()
         if not self.stopped:
-            # Ctrl-C while saving must not lose what was found.
+            # What was cut short is computed again by whoever goes on; Ctrl-C while saving loses nothing.
             with self.interruptible():
                 self.checkpoint.save(name, found, rng)
         return found
@@ -183,7 +183,8 @@ def open_session(
     finally:
         _current.reset(token)
         if bar is not None:
-            bar.close()
+            with session.interruptible():
+                bar.close()
     if session.interrupted and parent is None:
         warnings.warn(
             f"Interrupted after {session.seconds:.1f} s; the best found so far is kept.",

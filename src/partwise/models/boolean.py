@@ -3,49 +3,35 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from time import perf_counter
+from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product, unpack
-from partwise.boolean.climb import Stopped
-from partwise.boolean.descent import best_usage
-from partwise.boolean.description import description_length
-from partwise.boolean.discovery import chances, densities
-from partwise.boolean.grow import tile_values
-from partwise.boolean.noise import likely_prices, looks_like_flips
-from partwise.boolean.palm import panpal
-from partwise.boolean.prices import FEWEST, Prices
-from partwise.boolean.primp import primp
-from partwise.boolean.rank import RankPoint, best_by_rank, choose_rank, prune_path, rank_point
-from partwise.boolean.search import Tiles, alternate, error_of, refine_likelihood, search
-from partwise.boolean.threshold import cut
+from partwise.boolean.finishing import completed
+from partwise.boolean.log import SearchLog
+from partwise.boolean.measures import Found, Measures, measured, usage_of
+from partwise.boolean.methods import Settings, find_tiles, is_trivial, quick_search
+from partwise.boolean.prices import Prices
+from partwise.boolean.tiles import Tiles, error_of
 from partwise.boolean.trust import measure_trust
-from partwise.compiling import listen_for_compiling
-from partwise.core import Interrupted, ProgressBar
+from partwise.core import digest
 from partwise.io.registry import register_model
-from partwise.models.base import as_generator
+from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.inputs import row_weight
-from partwise.models.parameters import choice, real, whole
+from partwise.models.parameters import check_boolean, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.tile_details import tile_details
 from partwise.models.yes_no import to_bit_table
 
-listen_for_compiling()
-
-#: Entries times tiles times perturbations: the work without success after which patience="auto" ends the search.
-EFFORT = 1e11
-
 
 @register_model
-class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BooleanMF(FactorModel):
     """Yes/no data as the OR of tiles, each a set of rows times a set of columns.
 
     Parameters
@@ -75,14 +61,15 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     patience : int or "auto", default="auto"
         Perturbations without success after which the search ends; by default the more, the smaller the table.
     max_time : float or "auto", default="auto"
-        Seconds after which it ends in any case; by default 9, and up to 27 for larger tables. Where time ends it, the
+        Seconds after which `fit` ends its search and keeps the best found, compiling not counted. By default the
+        search may take 9, and up to 27 for larger tables, after the number of tiles is known. Where time ends it, the
         answer depends on the machine.
     missing_values : nan or None, default=nan
         NaN marks entries that were not observed; with None it is an error.
     random_state : int, Generator, RandomState or None, default=None
         None gives the same answer every time.
     verbose : int, default=0
-        1 shows on stderr how the search goes.
+        1 shows a progress bar on stderr.
 
     Attributes
     ----------
@@ -99,10 +86,21 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         For each tile "rows" and "columns" (how many), "density" (share of ones), and "adds" (entries that it gets
         right and no other tile would, less those that it alone gets wrong), and "log10_chance" (a bound on the
         probability that noise holds any tile like it; see `partwise.boolean.discovery`).
-    objective_ : str
-        What was minimised: "error" or "likelihood".
-    history_ : dict of lists
-        "seconds" since `fit` began and the "error" then.
+    criterion_ : {"error", "likelihood"}
+        What was minimised; see `objective`.
+    objective_ : float
+        Its value: the wrong entries, or the cost at `prices_`.
+    prices_ : tuple of float
+        Prices of a one left uncovered, of a zero covered, and of each use of a tile, at which rows take tiles.
+    converged_ : bool
+        Whether the fit ended because nothing more was to be found: by "converged", "noise" or "patience".
+    ended_by_ : {"converged", "noise", "patience", "max_time", "interrupted", "max_iter"}
+        Why the fit ended: nothing is wrong, or PALM has converged; what is wrong looks like noise; `patience`
+        perturbations were in vain; `max_time`; Ctrl-C; PALM made all its steps.
+    n_iter_ : int
+        Perturbations that were tried; with "panpal" and "primp", steps of the run that was kept.
+    history_ : dict of arrays
+        "seconds" since `fit` began, compiling not counted, and the "error" then.
     thresholds_ : tuple of float
         With "panpal" and "primp": where usage and columns were cut.
     trust_ : dict
@@ -154,8 +152,16 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     # ------------------------------------------------------------------ public
 
-    def fit(self, X: Any, y: Any = None, *, weights: Any = None, sample_weight: Any = None) -> BooleanMF:
-        """Find the tiles.
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        weights: Any = None,
+        sample_weight: Any = None,
+        checkpoint: Any = None,
+    ) -> BooleanMF:
+        """Find the tiles. Ctrl-C ends the search and keeps the best tiles so far.
 
         Parameters
         ----------
@@ -167,28 +173,73 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Weights that are not small multiples of one another are rounded to 1/255 of the largest.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of rows: a row of weight 2 counts as two.
+        checkpoint : path, optional
+            Folder in which the fit saves every stage that it completes. A later call with the same data and
+            parameters goes on from there; it ends with the same tiles as if it had never been stopped, if time does
+            not end the search.
+
+        Returns
+        -------
+        BooleanMF
+            The model itself.
         """
-        self._fit(X, weights, sample_weight)
+        self._fit(X, weights, sample_weight, checkpoint)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, *, weights: Any = None, sample_weight: Any = None) -> Any:
-        """Find the tiles; returns which rows use them, as `transform` does."""
-        usage = self._fit(X, weights, sample_weight)
-        # Rows of no weight, which fit does not look at, use tiles too.
-        return usage if sample_weight is None else self.transform(X, weights=weights)
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        weights: Any = None,
+        sample_weight: Any = None,
+        checkpoint: Any = None,
+    ) -> Any:
+        """Find the tiles; which rows use them, as `transform` says it.
+
+        Parameters
+        ----------
+        X, y, weights, sample_weight, checkpoint :
+            See `fit`.
+
+        Returns
+        -------
+        array of bool of shape (n_samples, n_tiles)
+        """
+        return self._fit(X, weights, sample_weight, checkpoint, every_row=True)
 
     def transform(self, X: Any, *, weights: Any = None) -> np.ndarray:
-        """Which tiles each row uses: the smallest subset with the fewest wrong entries, of bool.
+        """Which tiles each row uses: the smallest subset with the fewest wrong entries.
 
         Up to sixteen tiles it is the best there is; with more, the best found by adding, dropping and exchanging
         tiles and a bounded search from there.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        weights : array-like or sparse matrix of shape (n_samples, n_features), optional
+            What a wrong entry costs.
+
+        Returns
+        -------
+        array of bool of shape (n_samples, n_tiles)
         """
         check_is_fitted(self)
         table, _ = self._table(X, weights, reset=False)
         return self._usage(table)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """The Boolean product of a usage with the tiles."""
+        """The table that the tiles make: the Boolean product of a usage with the tiles.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_tiles)
+            Which tiles each row uses, as `transform` returns it.
+
+        Returns
+        -------
+        array of bool of shape (n_samples, n_features)
+        """
         check_is_fitted(self)
         usage = np.asarray(X.toarray() if hasattr(X, "tocsr") else X, dtype=bool)
         if usage.ndim != 2 or usage.shape[1] != len(self.components_):
@@ -201,7 +252,18 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return unpack(product(np.ascontiguousarray(usage), pack(self.components_)), self.components_.shape[1])
 
     def score(self, X: Any, y: Any = None, *, weights: Any = None) -> float:
-        """Share of the observed entries that the tiles get right."""
+        """Share of the observed entries that the tiles get right.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        weights : array-like or sparse matrix of shape (n_samples, n_features), optional
+
+        Returns
+        -------
+        float
+        """
         check_is_fitted(self)
         table, _ = self._table(X, weights, reset=False)
         return 1.0 - error_of(table, self._usage(table), self.components_) / max(1, table.n_observed)
@@ -218,7 +280,8 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """How far each tile can be trusted: does it come back, and what could stand in for it?
 
         The search is repeated from other starts, and on rows drawn with replacement, with the number of tiles found
-        by `fit` and a quarter of its time. Tiles that share 80 % of their joint area are the same.
+        by `fit` and a quarter of its time. Tiles that share 80 % of their joint area are the same. Ctrl-C ends the
+        searches; the answer is then that of the complete ones, without alternatives.
 
         Parameters
         ----------
@@ -243,8 +306,12 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         rng = as_generator(self.random_state)
         seeds = rng.integers(2**31 - 1, size=n_restarts + n_resamples)
 
+        def quick(table: BitTable, numbers: Any, rng: np.random.Generator) -> Tiles:
+            likely = self.criterion_ == "likelihood"
+            return quick_search(table, numbers, self.n_components_, likely, self._settings(), rng)
+
         def again(i: int) -> Tiles:
-            return self._quick(table, numbers, np.random.default_rng(seeds[i]))
+            return quick(table, numbers, np.random.default_rng(seeds[i]))
 
         def resampled(i: int) -> Tiles:
             rng = np.random.default_rng(seeds[n_restarts + i])
@@ -252,192 +319,79 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             # Rows that were not drawn must not be seen by the relaxed start either: rows, not weights.
             parts = (X, weights, row_weight(sample_weight, table.n))
             sample = (None if part is None else _safe_indexing(part, drawn) for part in parts)
-            return self._quick(*self._table(*sample, reset=False), rng)
+            return quick(*self._table(*sample, reset=False), rng)
 
-        if len(self.components_) == 0 or not 0 < table.n_ones < table.n_observed:
+        if len(self.components_) == 0 or is_trivial(table):
             again = resampled = lambda i: tiles
-        self.trust_ = measure_trust(table, tiles, again, resampled, n_restarts, n_resamples)
-        return self.trust_
+        with fit_session(self, total=n_restarts + n_resamples, quantity="wrong") as session:
+            trust = measure_trust(session, table, tiles, again, resampled, n_restarts, n_resamples)
+        self.trust_ = trust
+        return trust
 
     # ----------------------------------------------------------------- fitting
 
-    def _fit(self, X: Any, weights: Any, sample_weight: Any) -> np.ndarray:
-        begin = perf_counter()
-        self._check()
+    def _fit(
+        self, X: Any, weights: Any, sample_weight: Any, checkpoint: Any, every_row: bool = False
+    ) -> np.ndarray:
+        """Find the tiles and set the attributes; which rows use which tiles, `every_row` or those of some weight."""
+        check_boolean(self)
         table, numbers = self._table(X, weights, sample_weight, reset=True)
-        rng = as_generator(self.random_state)
-        self.thresholds_: tuple[float, ...] = ()
-        self.prices_ = tuple(FEWEST)
-        self.objective_ = "error"
-        self.history_: dict[str, list[float]] = {"seconds": [], "error": []}
-        points: list[RankPoint] = []
-        tiles = self._trivial(table)
-        if tiles is None:
-            if self.n_components != "auto" and int(self.n_components) > min(table.n, table.m):
-                raise ValueError(
-                    f"n_components={self.n_components} exceeds the smaller side of X ({table.n} × {table.m}); with "
-                    "as many tiles as rows or columns X is reproduced exactly. Choose fewer."
-                )
-            if self.method in ("panpal", "primp"):
-                tiles = self._relaxed(table, rng)
-            else:
-                tiles = self._search(table, numbers, rng, points, begin)
-        return self._keep(table, tiles, points)
-
-    def _trivial(self, table: BitTable) -> Tiles | None:
-        """Tables of zeros or of ones have one answer."""
-        if 0 < table.n_ones < table.n_observed:
-            return None
-        full = table.n_ones > 0
-        warnings.warn(
-            f"Every observed entry of X is {int(full)}: {'one tile' if full else 'no tile'} describes it.",
-            UserWarning,
-            stacklevel=4,
-        )
-        k = int(full)
-        return Tiles(np.ones((table.n, k), bool), np.ones((k, table.m), bool), 0.0)
-
-    def _relaxed(self, table: BitTable, rng: np.random.Generator) -> Tiles:
-        """PanPAL and Primp."""
-        k = self.n_components
-        D, weights = table.unpacked()[0].astype(float), table.entry_weights()
-        entry = None if (weights == weights.flat[0]).all() else weights / weights.max()
-        if self.method == "primp":
-            tiles, self.thresholds_, _ = primp(table, D, rng, None if k == "auto" else int(k), entry=entry)
-            return tiles
-        if k == "auto":
+        settings = self._settings()
+        if is_trivial(table):
+            what = ("0: no tile", "1: one tile")[table.n_ones > 0]
+            warnings.warn(f"Every observed entry of X is {what} describes it.", UserWarning, stacklevel=3)
+        elif (settings.rank() or 0) > min(table.n, table.m):
             raise ValueError(
-                "method='panpal' needs a number of tiles; 'auto', 'primp' and 'trustpal' choose one."
+                f"n_components={self.n_components} exceeds the smaller side of X ({table.n} × {table.m}); with "
+                "as many tiles as rows or columns X is reproduced exactly. Choose fewer."
             )
-        for state in panpal(D, int(k), rng, sparsity=self.regularization, entry=entry):
-            last = state
-        tiles, (self.thresholds_, _) = cut(table, last.Y, last.X, self.thresholds == "each")
-        return tiles
+        total, quantity = settings.bar(table)
+        with fit_session(
+            self,
+            total=total,
+            quantity=quantity,
+            max_time=None if self.max_time == "auto" else float(self.max_time),
+            checkpoint=checkpoint,
+            data=lambda: {"shape": numbers.shape, "contents": digest(*vars(table.by_row).values(), numbers)},
+        ) as session:
+            log = SearchLog(session)
+            found = find_tiles(log, table, numbers, settings, as_generator(self.random_state))
+            measures = completed(session, lambda: measured(table, found, thorough=not session.interrupted))
+            usage = measures.tiles.usage
+            if sample_weight is not None and every_row:
+                # Rows of no weight, which the search does not look at, use tiles too.
+                with session.interruptible():
+                    plain, _ = self._table(X, weights, reset=False)
+                    usage = usage_of(plain, measures.tiles.columns, found.prices)
+            completed(session, lambda: self._keep(log, found, measures))
+        return usage
 
-    def _search(
-        self, table: BitTable, numbers: Any, rng: np.random.Generator, points: list[RankPoint], begin: float
-    ) -> Tiles:
-        """Method "auto" (and "trustpal"): search among bits, then refine for the objective; adds to `points`."""
-        start: Tiles | None = None
-        k = self.n_components
-        if k == "auto":
-            start, path = choose_rank(table, numbers, rng, sparsity=self.regularization)
-            points += path
-            k = len(start.columns)
-            if k == 0:
-                return start
-        seconds = self._seconds(table, int(k))
-        patience = self._patience(table, int(k))
-        try:
-            with progress(self.verbose, seconds, self.history_, begin) as report:
-                tiles = search(
-                    table,
-                    numbers,
-                    int(k),
-                    rng,
-                    seconds,
-                    self.n_init,
-                    patience,
-                    start,
-                    self.regularization,
-                    report,
-                )
-        except Stopped as stop:
-            tiles = alternate(table, Tiles(*stop.found))
-            warnings.warn(
-                f"Interrupted after {perf_counter() - begin:.1f} s; the tiles found so far are kept.",
-                Interrupted,
-                stacklevel=5,
-            )
-        likely = self.objective == "likelihood"
-        if self.objective == "auto":
-            likely = looks_like_flips(table, tiles.usage, tiles.columns)
-        if likely:
-            self.objective_ = "likelihood"
-            tiles = refine_likelihood(table, tiles, rng)
-            self.prices_ = tuple(likely_prices(table, tiles.usage, tiles.columns))
-        else:
-            # The search lets tiles overlap where that costs nothing; who reads them wants them small.
-            tiles = alternate(table, tiles, FEWEST, exact=True)
-        if self.method == "trustpal":
-            keep = chances(table, tiles.usage, tiles.columns) <= np.log10(max(self.fdr, 1e-300))
-            tiles = Tiles(np.ascontiguousarray(tiles.usage[:, keep]), tiles.columns[keep], float("inf"))
-        return tiles
-
-    def _quick(self, table: BitTable, numbers: Any, rng: np.random.Generator) -> Tiles:
-        """A search like the one of `fit`, with its number of tiles and a quarter of its time."""
-        k = self.n_components_
-        patience = max(1, self._patience(table, k) // 4)
-        tiles = search(
-            table, numbers, k, rng, 0.25 * self._seconds(table, k), 1, patience, sparsity=self.regularization
-        )
-        return refine_likelihood(table, tiles, rng) if self.objective_ == "likelihood" else tiles
-
-    def _seconds(self, table: BitTable, k: int) -> float:
-        if self.max_time != "auto":
-            return float(self.max_time)
-        return 9.0 * float(np.clip(np.sqrt(table.n * table.m * k / 2.5e5), 1.0, 3.0))
-
-    def _patience(self, table: BitTable, k: int) -> int:
-        if self.patience != "auto":
-            return int(self.patience)
-        return int(np.clip(EFFORT / (table.n * table.m * table.by_row.planes * k), 50, 100_000))
+    def _settings(self) -> Settings:
+        return Settings(**{one.name: getattr(self, one.name) for one in fields(Settings)})
 
     def _usage(self, table: BitTable) -> np.ndarray:
         """Which tiles each row of a table uses."""
-        usage = np.zeros((table.n, len(self.components_)), bool)
-        if len(self.components_):
-            best_usage(table.by_row, pack(self.components_), usage, self._prices(), exact=True)
-        return usage
+        return usage_of(table, self.components_, Prices(*self.prices_))
 
-    def _prices(self) -> Prices:
-        return Prices(*self.prices_)
-
-    def _keep(self, table: BitTable, tiles: Tiles, points: list[RankPoint]) -> np.ndarray:
-        """Write down what was found; returns which rows use which tiles."""
-        self.components_, usage = tiles.columns, tiles.usage
-        # Which of two equal subsets a row uses depends on the order of the tiles, so that comes first.
-        for again in (False, True):
-            worth = tile_values(table, usage, self.components_) if len(tiles.columns) else np.zeros(0)
-            order = np.argsort(-worth, kind="stable")
-            if again and (order == np.arange(len(order))).all():
-                break
-            self.components_ = np.ascontiguousarray(self.components_[order])
-            usage = self._usage(table)
-        columns = self.components_
-        self.n_components_ = len(columns)
-        self.n_samples_fit_ = table.n
+    def _keep(self, log: SearchLog, found: Found, measures: Measures) -> None:
+        """Set the attributes."""
+        self.ended_by_ = "interrupted" if log.session.interrupted else found.ended_by
+        self.converged_ = self.ended_by_ in ("converged", "noise", "patience")
+        self.components_ = measures.tiles.columns
+        self.n_components_ = len(self.components_)
+        self.n_samples_fit_ = len(measures.tiles.usage)
         # What was measured of an earlier fit says nothing of this one.
         self.__dict__.pop("trust_", None)
-        error = error_of(table, usage, columns)
-        self.reconstruction_err_ = error if table.weighted else int(error)
-        self.description_length_ = description_length(table, usage, columns)
-        kept = Tiles(np.ascontiguousarray(usage), self.components_, error)
-        self.ranks_ = best_by_rank([*points, rank_point(table, kept), *prune_path(table, kept)])
-        self.tiles_ = {
-            "rows": usage.sum(axis=0),
-            "columns": columns.sum(axis=1),
-            "density": densities(table, usage, columns),
-            "adds": tile_values(table, usage, columns) if len(columns) else np.zeros(0),
-            "log10_chance": chances(table, usage, columns),
-        }
-        return usage
-
-    # ------------------------------------------------------------------- input
-
-    def _check(self) -> None:
-        if not (isinstance(self.n_components, str) and self.n_components == "auto"):
-            whole("n_components", self.n_components)
-        choice("method", self.method, ("auto", "panpal", "primp", "trustpal"))
-        real("fdr", self.fdr, 0.0, 1.0)
-        choice("objective", self.objective, ("auto", "error", "likelihood"))
-        real("regularization", self.regularization, 0.0)
-        choice("thresholds", self.thresholds, ("one", "each"))
-        whole("n_init", self.n_init)
-        if self.patience != "auto":
-            whole("patience", self.patience, 0)
-        if self.max_time != "auto":
-            real("max_time", self.max_time)
+        self.reconstruction_err_ = measures.reconstruction_err
+        self.description_length_ = measures.description_length
+        self.ranks_ = measures.ranks
+        self.tiles_ = measures.details
+        self.criterion_ = found.criterion
+        self.objective_ = measures.objective
+        self.prices_ = tuple(found.prices)
+        self.n_iter_ = found.n_iter
+        self.history_ = log.history()
+        self.thresholds_ = found.thresholds
 
     def _table(
         self, X: Any, weights: Any = None, sample_weight: Any = None, *, reset: bool
@@ -445,10 +399,6 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The packed table, and the numbers that the relaxed starts read."""
         array = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
         return to_bit_table(array, weights, sample_weight, allow_missing=self.missing_values is not None)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """tile0, tile1, …: names of the columns of `transform`."""
@@ -465,7 +415,7 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             feature_names,
             sentence=f"{wrong} entries wrong, {bits:.0f} bits" + (f", search {ended}" if ended else ""),
             figures={"wrong": wrong, "description_length": bits},
-            chosen={"objective": self.objective_},
+            chosen={"criterion": self.criterion_},
             part_details=tile_details(self.components_, self.tiles_, getattr(self, "trust_", {}), names),
             ranks=self.ranks_,
         )
@@ -473,28 +423,6 @@ class BooleanMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def __sklearn_tags__(self) -> Any:
         """Zeros and ones; NaN is welcome where it marks missing entries."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         tags.input_tags.allow_nan = self.missing_values is not None
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-@contextmanager
-def progress(
-    verbose: int, seconds: float, history: dict[str, list[float]], begin: float
-) -> Iterator[Callable[[float], None]]:
-    """Yield a function that writes an error and its time into `history`, and shows it if `verbose`."""
-    bar = ProgressBar(seconds, "BooleanMF", "wrong") if verbose else None
-
-    def report(error: float) -> None:
-        history["seconds"].append(perf_counter() - begin)
-        history["error"].append(float(error))
-        if bar is not None:
-            bar.update(perf_counter() - begin, error)
-
-    try:
-        yield report
-    finally:
-        if bar is not None:
-            bar.close()

@@ -62,3 +62,24 @@ def check_nmf(model: Any) -> None:
     for callback in model.callbacks or ():
         if not callable(callback):
             raise ValueError(f"callbacks must be callables that take (info, state); got {callback!r}.")
+
+
+def check_boolean(model: Any) -> None:
+    """Every parameter of `BooleanMF` that can be judged without data."""
+    auto = isinstance(model.n_components, str) and model.n_components == "auto"
+    if not auto:
+        whole("n_components", model.n_components)
+    choice("method", model.method, ("auto", "panpal", "primp", "trustpal"))
+    if auto and model.method == "panpal":
+        raise ValueError(
+            "method='panpal' needs a number of tiles; 'auto', 'primp' and 'trustpal' choose one."
+        )
+    real("fdr", model.fdr, 0.0, 1.0)
+    choice("objective", model.objective, ("auto", "error", "likelihood"))
+    real("regularization", model.regularization)
+    choice("thresholds", model.thresholds, ("one", "each"))
+    whole("n_init", model.n_init)
+    if model.patience != "auto":
+        whole("patience", model.patience, 0)
+    if model.max_time != "auto":
+        real("max_time", model.max_time)

@@ -17,8 +17,8 @@ from partwise.boolean.descent import best_usage
 from partwise.boolean.noise import likely_prices
 from partwise.boolean.palm import panpal
 from partwise.boolean.prices import Prices
-from partwise.boolean.search import Tiles, cost_of
 from partwise.boolean.threshold import cut, cut_at
+from partwise.boolean.tiles import Tiles, cost_of
 from partwise.datasets import fetch_boolean_records, make_boolean
 from partwise.io import write_json
 from partwise.models import BooleanMF
@@ -124,21 +124,20 @@ def chosen_ranks(add: float, drop: float, seeds: int) -> dict[str, Any]:
 def thresholds(add: float, drop: float, seed: int = 0) -> dict[str, Any]:
     """PanPAL's factors cut by algorithm 4.1: against the data, and against the noise-free table, an oracle."""
     table = make_boolean(noise_add=add, noise_drop=drop, random_state=seed)
-    for state in panpal(np.asarray(table.data, dtype=float), 30, np.random.default_rng(seed)):
-        last = state
+    last = panpal(np.asarray(table.data, dtype=float), 30, np.random.default_rng(seed)).state
     seen, clean = BitTable.of(table.data), BitTable.of(table.clean)
 
     def wrong(tiles: Any) -> int:
         rebuilt = (tiles.usage.astype(int) @ tiles.columns.astype(int)) > 0
         return int((rebuilt != table.clean).sum())
 
-    one, (lowest, highest) = cut(seen, last.Y, last.X)
-    each, _ = cut(seen, last.Y, last.X, each=True)
-    oracle, (oracle_lowest, oracle_highest) = cut(clean, last.Y, last.X)
+    one, (lowest, highest) = cut(seen, last.W, last.Ht)
+    each, _ = cut(seen, last.W, last.Ht, each=True)
+    oracle, (oracle_lowest, oracle_highest) = cut(clean, last.W, last.Ht)
     return {
         "noise_add": add,
         "noise_drop": drop,
-        "half": wrong(cut_at(seen, last.Y, last.X, 0.5, 0.5)),
+        "half": wrong(cut_at(seen, last.W, last.Ht, 0.5, 0.5)),
         "one": wrong(one),
         "each": wrong(each),
         "oracle": wrong(oracle),
