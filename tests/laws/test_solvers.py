@@ -201,6 +201,19 @@ def test_h_step_is_the_w_step_of_the_transposed_problem(name, loss):
     assert problem.T.T.objective(W, Ht) == pytest.approx(problem.objective(W, Ht), rel=1e-12)
 
 
+@pytest.mark.parametrize("name", ["hals", "cd", "mu"])
+def test_the_objective_of_held_parts_counts_every_block(name):
+    X = data(11, 8, 2)
+    W, Ht = factors(11, 8, 3, 4)
+    runs = []
+    for label in ("dense", "streamed"):
+        problem = problem_of(complete_matrices(X)[label], "frobenius", update_H=False)
+        objective, state = trace(problem, make_solver(name), W, Ht, 3)
+        assert objective[-1] == pytest.approx(problem.objective(state.W, state.Ht), rel=1e-10)
+        runs.append(objective)
+    assert np.allclose(*runs)
+
+
 @pytest.mark.parametrize("name", SOLVERS)
 def test_inputs_are_not_modified(name):
     X = data(9, 7, 8)
