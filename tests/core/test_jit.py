@@ -161,14 +161,14 @@ def test_a_leaf_that_returns_its_argument_is_not_compiled():
         leaf = leaf_of(function)
         caller = numba.njit(lambda x: (leaf(x), 1)[1])  # noqa: B023
         with pytest.raises((TypeError, numba.TypingError), match="only numbers"):
-            caller(np.popcount(3))
+            caller(np.ones(3))
 
 
 def test_a_leaf_that_makes_an_array_is_not_compiled():
     leaf = leaf_of(lambda x: np.zeros(3)[0] + x[0])
     caller = numba.njit(lambda x: leaf(x))
     with pytest.raises(numba.TypingError):
-        caller(np.popcount(3))
+        caller(np.ones(3))
 
 
 SCRIPT = """
