@@ -8,6 +8,7 @@ import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 from sweeps import (
+    COUPLED,
     LOSSES,
     PRIORS,
     complete_matrices,
@@ -86,6 +87,23 @@ def test_objective_never_rises_on_any_shape(name, n, m, k, seed, loss, prior, ze
         assert never_rises(objective)
         assert np.isfinite(state.W).all()
         assert np.isfinite(state.Ht).all()
+
+
+@pytest.mark.parametrize("coupling", COUPLED)
+@pytest.mark.parametrize(("name", "loss"), ABLE)
+def test_objective_never_rises_with_couplings(name, loss, coupling):
+    X = data_for(LOSSES[loss], 4, 9, 5)
+    W, Ht = factors(4, 9, 3, 7)
+    solver = make_solver(name)
+    on_W = problem_of(Dense.of(X), loss, COUPLED[coupling] + ElasticNet(0.1, 0.1), ElasticNet(0.1, 0.1))
+    objective, state = trace(on_W, solver, W, Ht, 40)
+    assert never_rises(objective)
+    assert objective[-1] == pytest.approx(on_W.objective(state.W, state.Ht), rel=1e-9)
+    r = np.random.default_rng(0).random(9) + 0.5
+    on_H = problem_of(
+        Dense.of(X.T, row_weight=r), loss, ElasticNet(0.1, 0.1), COUPLED[coupling] + ElasticNet(0.1, 0.1)
+    )
+    assert never_rises(trace(on_H, solver, Ht, W, 40)[0])
 
 
 @pytest.mark.parametrize(("name", "loss"), ABLE)
