@@ -53,7 +53,5 @@ def test_names_that_are_not_there_and_names_that_cannot_be():
     def load_digits():
         return None
 
-    with pytest.raises(
-        ValueError, match=r"'digits' is already registered, by partwise\.datasets\._digits"
-    ):
+    with pytest.raises(ValueError, match=r"'digits' is already registered, by partwise\.datasets\._digits"):
         register_dataset(load_digits)
