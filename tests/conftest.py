@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from partwise.plugins import load_plugins
+
 ROOT = Path(__file__).parents[1]
+
+# The sweeps take what is registered: pieces of installed packages are held to the same laws.
+load_plugins()
 
 # At a desk every run looks at new examples; where a red run blocks others, it looks at the same ones each time.
 settings.register_profile(

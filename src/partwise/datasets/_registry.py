@@ -199,3 +199,12 @@ REGISTRY: dict[str, Entry] = {
         _SALAMANDER_TERMS,
     ),
 }
+
+
+def register_file(name: str, entry: Entry) -> None:
+    """Let ``locate`` and ``describe`` know one more data file, by this name.
+
+    Raises ValueError when another file has the name.
+    """
+    if REGISTRY.setdefault(name, entry) != entry:
+        raise ValueError(f"The data file '{name}' is already registered, as {REGISTRY[name].path}.")

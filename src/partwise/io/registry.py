@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from partwise.plugins import find, load_plugins
+
 _Class = TypeVar("_Class", bound=type)
 
 _models: dict[str, type] = {}
@@ -40,24 +42,26 @@ def provide_models(provider: Callable[[], object]) -> None:
 def find_model(name: str) -> type | None:
     """The registered model class of this name, or None."""
     _call_providers()
-    return _models.get(name)
+    return find(_models, name)
 
 
 def find_value(name: str) -> type | None:
     """The registered dataclass of this name, or None."""
     _call_providers()
-    return _values.get(name)
+    return find(_values, name)
 
 
 def known_models() -> list[str]:
     """The names of all registered model classes, sorted."""
     _call_providers()
+    load_plugins()
     return sorted(_models)
 
 
 def known_values() -> list[str]:
     """The names of all registered dataclasses, sorted."""
     _call_providers()
+    load_plugins()
     return sorted(_values)
 
 

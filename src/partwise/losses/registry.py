@@ -1,17 +1,21 @@
-"""Losses by name. To add one: a file with a `Loss`, and a line here."""
+"""Losses by name. To add one: a file with a `Loss`, and a line here; in another package, `register_loss`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from partwise.io.registry import register_value
 from partwise.losses.base import Loss
 from partwise.losses.bernoulli import Bernoulli
 from partwise.losses.beta import BetaDivergence
 from partwise.losses.negative_binomial import NegativeBinomial
+from partwise.plugins import add, find
+
+_Class = TypeVar("_Class", bound=type[Loss])
 
 #: Name → the loss with its default settings.
 REGISTRY: dict[str, Callable[[], Loss]] = {
@@ -33,17 +37,36 @@ ALIASES = {
 }
 
 
-def register_loss(name: str, make: Callable[[], Loss]) -> None:
-    """Let `beta_loss` and `--loss` know a loss by this name."""
-    REGISTRY[name] = make
+def register_loss(cls: _Class) -> _Class:
+    """Let `beta_loss`, `--loss` and model files know a loss by its `name`; a decorator above @dataclass.
+
+    Parameters
+    ----------
+    cls : class
+        A dataclass derived from `Loss` that can be made without arguments: that is what its name stands for.
+
+    Returns
+    -------
+    class
+        The one that was given.
+    """
+    register_value(cls)
+    add(REGISTRY, ALIASES.get(cls.name, cls.name), cls, "loss")
+    return cls
+
+
+def find_loss(name: str) -> Callable[[], Loss] | None:
+    """How to make the loss of this name or alias; None if there is none, here or in an installed package."""
+    return find(REGISTRY, ALIASES.get(name, name))
 
 
 def as_loss(beta_loss: Any) -> Loss:
     """Turn `beta_loss` (a name, a number β, or a loss) into a loss."""
     if isinstance(beta_loss, Loss):
         return beta_loss
-    if isinstance(beta_loss, str) and ALIASES.get(beta_loss, beta_loss) in REGISTRY:
-        return REGISTRY[ALIASES.get(beta_loss, beta_loss)]()
+    make = find_loss(beta_loss) if isinstance(beta_loss, str) else None
+    if make is not None:
+        return make()
     if isinstance(beta_loss, Real) and np.isfinite(float(beta_loss)):
         return BetaDivergence(float(beta_loss))
     raise ValueError(

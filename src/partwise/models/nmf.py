@@ -14,18 +14,22 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from partwise.core import Callback, Problem, Result, Session, State, run
 from partwise.initial import start_factors
 from partwise.io.registry import register_model, register_value
-from partwise.losses import Bernoulli, BetaDivergence, Loss, NegativeBinomial, as_loss
+from partwise.losses import REGISTRY as LOSSES
+from partwise.losses import Loss, as_loss
 from partwise.matrix import InMemory, Matrix
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
 from partwise.models.inputs import given
 from partwise.models.parameters import check_nmf
 from partwise.models.summary import ending, summarise
-from partwise.priors import NO_PRIOR, Bounds, ElasticNet, Gamma, Graph, Prior, SumPrior, entrywise
+from partwise.priors import COUPLINGS, NO_PRIOR, ElasticNet, Prior, SumPrior, entrywise
+from partwise.priors import REGISTRY as PRIORS
 from partwise.solvers import pick_solver
 from partwise.solvers.base import AlternatingSolver
 
-for _value in (ElasticNet, Gamma, SumPrior, Bounds, Graph, BetaDivergence, NegativeBinomial, Bernoulli):
+# Model files may name every loss and every prior.
+_VALUES: set[type] = {SumPrior, *PRIORS.values(), *COUPLINGS.values()}
+for _value in _VALUES | {type(make()) for make in LOSSES.values()}:
     register_value(_value)
 
 #: How a parameter of the loss is estimated: how often, iterations before each time, and from how many rows and
