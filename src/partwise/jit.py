@@ -66,6 +66,15 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
+def inlined(**options: Any) -> Any:
+    """Compile a piece of a kernel that is always inlined into the kernel that calls it.
+
+    A piece that is called has two copies, its own and one in the kernel's file, optimised apart: which one runs
+    depends on whether the process compiled the kernel or found it on disk, and sums may differ in their last bits.
+    """
+    return njit(cache=True, nogil=True, error_model="numpy", forceinline=True, **options)
+
+
 def leaf(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a small function that only compiled code calls, very often, and that neither makes nor returns arrays.
 

@@ -214,3 +214,25 @@ def test_all_works_without_the_private_names_of_numba(module, instead, tmp_path)
     env = {**os.environ, "PYTHONPATH": str(Path(partwise.__file__).parents[1])}
     done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+BITS = """
+import hashlib
+from partwise import NMF
+from partwise.datasets import load_digits
+
+for loss in ("frobenius", "kullback-leibler"):
+    model = NMF(6, beta_loss=loss, max_iter=5, tol=0).fit(load_digits().data)
+    print(hashlib.sha256(model.components_.tobytes()).hexdigest(), repr(model.history_["objective"][-1]))
+"""
+
+
+def test_a_process_that_compiles_and_one_that_finds_kernels_on_disk_have_the_same_bits(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    compiled, found = (
+        subprocess.run(
+            [sys.executable, "-c", BITS], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    )
+    assert compiled == found != b""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import exp, inf, sqrt
 
-from partwise.jit import njit
+from partwise.jit import inlined
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined()
 def bounded_minimiser(
     h: float, b: float, log_weight: float, current: float, lower: float, upper: float
 ) -> float:
@@ -22,7 +22,7 @@ def bounded_minimiser(
     return min(max(quadratic_minimiser(h, b, log_weight, current), lower), upper)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined()
 def quadratic_minimiser(h: float, b: float, log_weight: float, current: float) -> float:
     """Argmin over all z (z ≥ 0 with a logarithm) of ½ h z² − b z − log_weight · log z, for h > 0 or log_weight > 0.
 
@@ -38,7 +38,7 @@ def quadratic_minimiser(h: float, b: float, log_weight: float, current: float) -
     return 2.0 * log_weight / (root - b)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined()
 def surrogate_minimiser(
     w: float, num: float, den: float, quadratic: float, log_weight: float, p: float, q: float
 ) -> float:
@@ -73,7 +73,7 @@ def surrogate_minimiser(
     return w * exp(_log_root(num, den, push, pull, p, q))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined()
 def _log_root(num: float, den: float, push: float, pull: float, p: float, q: float) -> float:
     """Root in s of −num e^(ps) + den e^(qs) + push e^s − pull e^(−s), by Newton inside a bracket."""
     low, high = -60.0, 60.0

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from partwise.jit import njit
+from partwise.jit import inlined, njit
 from partwise.priors.scalar import bounded_minimiser
 from partwise.specialise import specialised
 
@@ -241,7 +241,7 @@ def quadratic_move(
     return new, g, h
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@inlined(fastmath=_FAST)
 def reconstruct(a: np.ndarray, b: np.ndarray, shift: float, y: np.ndarray, p: int) -> None:
     """Into y, shift + Σ_t a_t b_t."""
     k = a.shape[0]
@@ -261,14 +261,14 @@ def reconstruct(a: np.ndarray, b: np.ndarray, shift: float, y: np.ndarray, p: in
         t += 1
 
 
-@njit(cache=True, nogil=True)
+@inlined()
 def gather(b: np.ndarray, where: np.ndarray, p: int, out: np.ndarray) -> None:
     """The entries of b at p places; read as unsigned, which spares a test for negative ones."""
     for e in range(p):
         out[e] = b[np.uint64(where[e])]
 
 
-@njit(cache=True, nogil=True)
+@inlined()
 def share_of_zeros(u: np.ndarray) -> float:
     """How many of the entries are zero."""
     count = 0
@@ -277,7 +277,7 @@ def share_of_zeros(u: np.ndarray) -> float:
     return count / u.shape[0]
 
 
-@njit(cache=True, nogil=True)
+@inlined()
 def thinned(u: np.ndarray, held: np.ndarray, kept: np.ndarray) -> int:
     """Put the positive entries and their places next to each other; returns how many there are."""
     p = 0
@@ -288,7 +288,7 @@ def thinned(u: np.ndarray, held: np.ndarray, kept: np.ndarray) -> int:
     return p
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@inlined(fastmath=_FAST)
 def weigh(v: np.ndarray, b: np.ndarray, p: int) -> float:
     """Σ v b."""
     total = b.dtype.type(0.0)
@@ -297,7 +297,7 @@ def weigh(v: np.ndarray, b: np.ndarray, p: int) -> float:
     return np.float64(total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@inlined(fastmath=_FAST)
 def newton_sums(
     u: np.ndarray, b: np.ndarray, y: np.ndarray, p: int, other: np.ndarray, owed: float, ratio: np.ndarray
 ) -> tuple[float, float]:
@@ -316,7 +316,7 @@ def newton_sums(
     return np.float64(pull), np.float64(curve)
 
 
-@njit(cache=True, nogil=True)
+@inlined()
 def steepest(u: np.ndarray, bits: np.ndarray, p: int) -> None:
     """Put the largest ratio whose u > 0 into the last place of `bits`, the ratios read as integers.
 
@@ -330,7 +330,7 @@ def steepest(u: np.ndarray, bits: np.ndarray, p: int) -> None:
     bits[p] = best
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@inlined(fastmath=_FAST)
 def parabola(
     u: np.ndarray,
     v: np.ndarray,
@@ -358,7 +358,7 @@ def parabola(
     return np.float64(g), np.float64(h)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@inlined(fastmath=_FAST)
 def poisson_row_loss(
     u: np.ndarray,
     v: np.ndarray,
@@ -382,7 +382,7 @@ def poisson_row_loss(
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@inlined(fastmath=_FAST)
 def quadratic_row_loss(
     u: np.ndarray,
     v: np.ndarray,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partwise.jit import njit
+from partwise.jit import inlined, njit
 from partwise.parallel import over_rows, worthwhile
 from partwise.priors import Terms
 from partwise.priors.scalar import bounded_minimiser
@@ -148,7 +148,7 @@ def sweep_rows(
                 A[start + c, t] = a[t, c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined()
 def load_block(
     A: np.ndarray,
     N: np.ndarray,
@@ -184,7 +184,7 @@ def load_block(
             extra[t, c] = kind(0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined()
 def slope_met(
     acc: np.ndarray,
     a: np.ndarray,
@@ -208,7 +208,7 @@ def slope_met(
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inlined()
 def minimise_with_prior(
     acc: np.ndarray,
     a: np.ndarray,
@@ -231,7 +231,7 @@ def minimise_with_prior(
         )
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
+@inlined(fastmath=_FAST)
 def residual(g: np.ndarray, a: np.ndarray, b: np.ndarray, acc: np.ndarray) -> None:
     """Into acc, b − Σ_r g_r a_r over a block; eight rows of `a` at a time, so that `acc` is moved less."""
     k, width = a.shape
