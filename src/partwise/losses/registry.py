@@ -34,12 +34,36 @@ ALIASES = {
 
 
 def register_loss(name: str, make: Callable[[], Loss]) -> None:
-    """Let `beta_loss` and `--loss` know a loss by this name."""
+    """Register a loss under a name that `beta_loss` and `--loss` then accept.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    make : callable
+        Called without arguments; returns the loss with its default settings.
+    """
     REGISTRY[name] = make
 
 
 def as_loss(beta_loss: Any) -> Loss:
-    """Turn `beta_loss` (a name, a number β, or a loss) into a loss."""
+    """Turn the parameter `beta_loss` into a loss.
+
+    Parameters
+    ----------
+    beta_loss : str, float or Loss
+        A name from `REGISTRY` or `ALIASES`, the β of a β-divergence, or a loss, which is returned as it is.
+
+    Returns
+    -------
+    Loss
+        The loss.
+
+    Raises
+    ------
+    ValueError
+        If there is no such loss.
+    """
     if isinstance(beta_loss, Loss):
         return beta_loss
     if isinstance(beta_loss, str) and ALIASES.get(beta_loss, beta_loss) in REGISTRY:

@@ -42,6 +42,7 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Returns
         -------
         array of shape (n_samples, n_features)
+            The reconstruction of each sample.
         """
         check_is_fitted(self)
         W = X if hasattr(X, "tocsr") else np.asarray(X)

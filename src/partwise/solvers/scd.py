@@ -27,7 +27,7 @@ class CoordinateDescent(AlternatingSolver):
     Parameters
     ----------
     inner_sweeps : int
-        At most so many rounds over a row's coordinates for each reading of the row.
+        Rounds over a row's coordinates for each reading of the row, at most.
     extrapolate : bool
         Push the factors on along their last moves; see `partwise.solvers.extrapolation`.
     shuffle : bool
@@ -58,7 +58,7 @@ class CoordinateDescent(AlternatingSolver):
         return None
 
     def stopping(self, tol: float) -> Stopping:
-        """Ours, or scikit-learn's."""
+        """Relative progress, or scikit-learn's rule with `like_sklearn`."""
         return ViolationRatio(tol) if self.like_sklearn else RelativeProgress(tol)
 
     def slack(self, problem: Problem) -> float:
