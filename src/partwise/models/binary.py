@@ -312,7 +312,7 @@ class BinaryNMF(FactorModel):
         Returns
         -------
         counts : array of shape (n_samples, n_features)
-            Poisson counts with mean bits · components_.
+            Poisson counts with mean bits · `components_`.
         bits : array of int of shape (n_samples, n_components)
             Which components are on.
         """
