@@ -21,7 +21,7 @@ def specialised(template: Callable[..., Any], tag: str, functions: dict[str, Any
     template : function
         A plain Python function over arrays and numbers.
     tag : str
-        Told apart by this, the compiled versions are kept side by side on disk.
+        Distinguishes the compiled versions, which are kept side by side on disk.
     functions : dict
         Name in the template → compiled function, or a constant.
     **options

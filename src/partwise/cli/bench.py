@@ -25,7 +25,7 @@ def bench(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Race against other libraries: when are we where they end up? Data from PARTWISE_DATA where set."""
+    """Race against other libraries: how soon partwise reaches what they end at. Data from PARTWISE_DATA where set."""
     if tiles:
         bench_tiles(output, cases or (), peer or (), seconds, as_json)
         return

@@ -15,7 +15,7 @@ _SCHEMES = ("http", "https", "ftp")
 
 @dataclass(frozen=True)
 class Located:
-    """A file on disk; ``upstream`` tells the publisher's own format from the registered one."""
+    """A file on disk; ``upstream`` is True if it has the publisher's own format and not the registered one."""
 
     path: Path
     upstream: bool = False

@@ -30,8 +30,8 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
     deslant : bool, default=True
         Whether to shear at all.
     center : {"mass", "box"}, default="mass"
-        What is put in the middle: the ink's centre of mass, or the box around it (in whole pixels). Digits are told
-        apart better by the first; by the second nothing is lost of a digit no larger than the window.
+        What is put in the middle: the ink's centre of mass, or the box around it (in whole pixels). Digits are
+        classified better after the first; after the second nothing is lost of a digit no larger than the window.
 
     Examples
     --------

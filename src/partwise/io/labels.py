@@ -19,7 +19,7 @@ from partwise.io.text import broken_gzip, not_utf8, open_text
 from partwise.io.words import set_aside, shorten
 
 _WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
-_EXACT = 2.0**53  # whole numbers up to here are told apart by float64
+_EXACT = 2.0**53  # whole numbers up to here are distinct in float64
 
 
 def label_names(table: Table) -> list[str]:

@@ -29,7 +29,7 @@ def write_csv(
 ) -> None:
     """Write a 2-d array (or scipy sparse matrix) as a text table that ``read`` gives back exactly.
 
-    Floats are written with as many digits as tell them apart, NaN as an empty cell.
+    Floats are written with as many digits as distinguish them, NaN as an empty cell.
 
     Parameters
     ----------

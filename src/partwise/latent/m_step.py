@@ -86,6 +86,6 @@ def activation_update(
 
 
 def limits(counts: Counts, n_components: int) -> tuple[float, float]:
-    """π stays this far from 0 and 1: less than one activation among all samples cannot be told from none."""
+    """π stays this far from 0 and 1: less than one activation among all samples cannot be distinguished from none."""
     edge = 0.1 / (max(1.0, float(counts.row_weight.sum())) * n_components)
     return edge, 1.0 - edge

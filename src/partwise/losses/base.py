@@ -58,7 +58,7 @@ class Loss(ABC):
     name : str
         What `beta_loss` calls it.
     gram : bool
-        Whether d = ½ (x − y)², so that Gram matrices say all there is to know (solver "hals").
+        Whether d = ½ (x − y)², so that Gram matrices suffice (solver "hals").
     newton : {"poisson", "quadratic"} or None
         Which scalar Newton step minimises it over one coordinate without overshooting (solver "scd").
     flat : bool

@@ -432,10 +432,10 @@ class BinaryNMF(FactorModel):
             raise ValueError(
                 f"max_active={self.max_active} exceeds n_components={H}; no more components can be on than there are."
             )
-        room = self.n_candidates
-        if room is not None and room != "all" and whole("n_candidates", room) > min(H, 62):
+        candidates = self.n_candidates
+        if candidates is not None and candidates != "all" and whole("n_candidates", candidates) > min(H, 62):
             raise ValueError(
-                f"n_candidates={room} must be at most {min(H, 62)}, or 'all' for no preselection."
+                f"n_candidates={candidates} must be at most {min(H, 62)}, or 'all' for no preselection."
             )
         if whole("widen", self.widen, 0) and H > MOST_EXACT:
             raise ValueError(

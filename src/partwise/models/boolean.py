@@ -50,8 +50,8 @@ class BooleanMF(FactorModel):
     objective : {"auto", "error", "likelihood"}, default="auto"
         "error" minimises the number of wrong entries. "likelihood" learns how often zeros and ones are flipped, and
         weighs wrong entries accordingly: closer to the truth where the noise is strong. "auto" takes the likelihood
-        where the wrong entries are spread over rows and columns as independent flips would be, and are enough to
-        tell; where they are not, there is no such noise, and wrong entries are what they are.
+        where the wrong entries are spread over rows and columns as independent flips would be, and are
+        enough for that to be judged; otherwise it takes the error.
     regularization : float, default=0.5
         What the relaxed factors pay for each unit of an entry (½ in Gonsior 2019, equation 2.6).
     thresholds : {"one", "each"}, default="one"

@@ -1,4 +1,4 @@
-"""MixtureClassifier: the contrastive mixture model of Lee, Seung & Saul, and its generative sibling."""
+"""MixtureClassifier: the contrastive mixture model of Lee, Seung & Saul, and mixtures of Gaussians by EM."""
 
 from __future__ import annotations
 

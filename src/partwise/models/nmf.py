@@ -541,7 +541,7 @@ class NMF(FactorModel):
     def _finish(
         self, session: Session, problem: Problem, result: Result[State]
     ) -> tuple[np.ndarray, np.ndarray, float]:
-        """Put the components into the house convention; then W is what `transform` gives for them.
+        """Apply `partwise.models.convention` to the components; then W is what `transform` gives for them.
 
         The last half-step of a run moves H, so its W is a little stale; solving for it afresh, as `transform`
         does, makes the two agree. With tol=0, or when time or patience ran out, W is left as it was.

@@ -1,4 +1,4 @@
-"""Curves."""
+"""Curves in the colours of the package."""
 
 from __future__ import annotations
 

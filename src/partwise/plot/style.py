@@ -1,4 +1,4 @@
-"""One look: ink on white, few colours, no boxes."""
+"""The style of all figures: ink on white, few colours, no boxes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def figure(mosaic: Any, size: tuple[float, float] = (8.0, 4.5), **more: Any) -> 
 
 
 def title(axes: Any, text: str) -> None:
-    """A quiet title over the left edge."""
+    """A small title over the left edge."""
     axes.set_title(text, loc="left", fontsize=10.5, color=INK)
 
 

@@ -97,7 +97,7 @@ class Hals(AlternatingSolver):
         return update
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
-        """One pass over X; then each row's own sweeps until it stands still."""
+        """One pass over X; then sweeps over each row until it no longer changes."""
         # Sweeps are cheap here, so go on well past what was asked.
         still = max(1e-3 * tol, 1e-10 if problem.X.dtype == np.float64 else 1e-6)
 

@@ -63,7 +63,7 @@ class MultiplicativeUpdate(AlternatingSolver):
         return Attempted(done.violation, problem.objective(at.W, at.Ht), done.W_plain)
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
-        """W-steps alone until they stop paying."""
+        """W-steps alone until the objective hardly falls."""
 
         def task(rows: slice, block: InMemory) -> Any:
             return (balanced_start(block, Ht, problem.terms_W.rows(rows)),), ()

@@ -97,7 +97,7 @@ class CoordinateDescent(AlternatingSolver):
         return descend(X, A, B, problem.loss, problem.shift, terms, order, self.inner_sweeps, 0.1)
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
-        """One reading of each row; its own sweeps until it stands still."""
+        """One reading of each row, with sweeps until it no longer changes."""
         X = problem.X
         assert isinstance(X, InMemory)
         still = max(0.1 * tol, 1e-10 if X.dtype == np.float64 else 1e-6)
