@@ -251,7 +251,7 @@ def distance(rows: list[dict[str, Any]], model: str, covariance: str) -> float |
 
 
 def draw(path: Path, data: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    """Figure 2: the basis, and the sparse code of a digit; and the errors."""
+    """Figure 2 of Lee, Seung & Saul: the basis, and the sparse code of a digit; and the errors."""
     side = round(np.sqrt(data["basis"].shape[1]))
     two = int(np.flatnonzero(data["y_test"][: len(data["some"])] == 2)[0])
     code = data["nmf_test"][two]
