@@ -48,7 +48,7 @@ def activation_update(
     correct: bool,
     per_component: bool,
 ) -> np.ndarray:
-    """New π (Yus López 2015, equation 3.7); where states were left out and `correct` asks for it, with the correction for that.
+    """New π (Yus López 2015, equation 3.7), with `correct` corrected for the states that were left out.
 
     States of up to v bits were visited, those of up to γ were counted (`stats.truncation`); Yus López (2015) has
     v = γ + 1, preselection v = γ. Samples with more active components than were visited are explained badly and would
