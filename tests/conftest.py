@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from partwise.plugins import load_plugins
+
 ROOT = Path(__file__).parents[1]
+
+# The sweeps take what is registered: pieces of installed packages are held to the same laws.
+load_plugins()
 
 # On a developer's machine every run draws new examples; in continuous integration the same ones each time.
 settings.register_profile(

@@ -1,4 +1,8 @@
-"""What the laws sweep over: every registered loss, prior, matrix and solver."""
+"""What the laws sweep over: every registered loss, prior, coupling, matrix, solver and model.
+
+Pieces of installed packages are registered by then (see conftest.py). Those for which there is no example here are
+taken as they are made without arguments.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ import scipy.sparse as sp
 
 from partwise.losses import REGISTRY, BetaDivergence, NegativeBinomial
 from partwise.matrix import Dense, RowBlocks, Sparse
-from partwise.priors import NO_PRIOR, Bounds, ElasticNet, Gamma
+from partwise.models.kinds import known_kinds
+from partwise.priors import COUPLINGS, NO_PRIOR, Bounds, ElasticNet, Gamma, Graph
+from partwise.priors import REGISTRY as REGISTERED_PRIORS
 
 BETAS = (2.0, 1.0, 0.0, 1.5, 0.5, -0.7, 2.6)
 #: Every registered loss, and some more β.
@@ -16,6 +22,13 @@ LOSSES = {
     **{f"beta={beta:g}": BetaDivergence(beta) for beta in BETAS if beta not in (0.0, 1.0, 2.0)},
     "negative-binomial": NegativeBinomial(0.7),
 }
+
+
+def without_example(registered, examples):
+    """Registered classes that none of the examples is of, made without arguments."""
+    shown = {type(one) for one in examples}
+    return {name: cls() for name, cls in registered.items() if cls not in shown}
+
 
 PRIORS = {
     "none": NO_PRIOR,
@@ -29,6 +42,15 @@ PRIORS = {
     "unit": Bounds(0.0, 1.0),
     "unit+net": Bounds(0.0, 1.0) + ElasticNet(0.2, 0.1),
 }
+PRIORS |= without_example(REGISTERED_PRIORS, PRIORS.values())
+
+GRAPH = np.array([[0, 2, 0, 1], [2, 0, 0.5, 0], [0, 0.5, 0, 0], [1, 0, 0, 0]])
+#: For factors of four rows.
+COUPLED = {"Graph": Graph(GRAPH, 0.7)}
+COUPLED |= without_example(COUPLINGS, COUPLED.values())
+
+#: Models of other packages, made without arguments.
+OTHER_MODELS = [cls() for cls in known_kinds().values() if not cls.__module__.startswith("partwise.")]
 
 
 def columnwise_priors(k):

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+#: Operations that take about as long as waking a thread.
+_WORTHWHILE = 60_000
 #: Number of ranges that rows are split into, if there are enough rows.
 _RANGES = 16
 
@@ -180,6 +182,11 @@ def _help() -> None:
         with _lock:
             job.running -= 1
             job.left.notify_all()
+
+
+def worthwhile(operations_per_row: float, unit: int = 1) -> int:
+    """The number of rows, a multiple of `unit`, whose work is worth the price of waking another thread."""
+    return unit * max(1, int(_WORTHWHILE / max(1.0, operations_per_row * unit)))
 
 
 def over_rows(task: Callable[[int, int], None], n_rows: int, grain: int = 64) -> None:

@@ -215,11 +215,12 @@ def test_the_correction_is_that_of_the_literature_and_has_the_truth_as_fixed_poi
     g = np.arange(gamma + 1)
     p = binom.pmf(g, H, pi)
     A, B = p.sum(), (g * p).sum()
-    assert np.isclose(size_distribution(np.full(H, pi))[: gamma + 1].sum(), A)
+    share = size_distribution(np.full(H, pi))[: gamma + 1].sum()
+    assert np.isclose(share, A)
     n = 1000
     counts = Counts(Dense.of(np.ones((n, 1))))
     # Samples that truncation explains have on average B/A bits; the others, known by their evidence, may have any.
-    kept = int(np.searchsorted(np.arange(1, n + 1), A * n)) + 1
+    kept = int(np.searchsorted(np.arange(1, n + 1), share * n)) + 1
     means = np.full((n, H), 0.99)
     means[:kept] = B / A / H
     evidence = np.where(np.arange(n) < kept, 0.0, -100.0)

@@ -22,8 +22,8 @@ from partwise.boolean.palm import Palm, RelaxedProblem, Sparsity, half_step, pan
 from partwise.boolean.prices import Prices
 from partwise.boolean.primp import code_length, primp_problem
 from partwise.boolean.rank import best_drop
-from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.search import search
+from partwise.boolean.starts import relaxed_factors
 from partwise.boolean.threshold import FINE, cut, cut_at
 from partwise.boolean.tiles import Tiles, alternate, error_of
 from partwise.core import Session, State, open_session

@@ -11,7 +11,11 @@ from partwise.losses import REGISTRY, Bernoulli, BetaDivergence, NegativeBinomia
 
 positive = st.floats(1e-3, 1e3)
 betas = st.floats(-2.0, 4.0)
-losses = st.one_of(st.sampled_from(list(LOSSES.values())), st.builds(BetaDivergence, betas))
+every_loss = pytest.mark.parametrize("loss", [*LOSSES, "any β"])
+
+
+def loss_of(name, beta):
+    return BetaDivergence(beta) if name == "any β" else LOSSES[name]
 
 
 def in_range(loss, x):
@@ -28,8 +32,10 @@ def scale_of(loss, x, y):
     return scale if beta in (0, 1) else scale * (1 + 1e-3 / abs(beta * (beta - 1)))
 
 
-@given(x=positive, y=positive, loss=losses)
-def test_divergence_is_nonnegative_and_zero_only_where_y_fits(x, y, loss):
+@every_loss
+@given(x=positive, y=positive, beta=betas)
+def test_divergence_is_nonnegative_and_zero_only_where_y_fits(loss, x, y, beta):
+    loss = loss_of(loss, beta)
     x = in_range(loss, x)
     fitting = float(loss.fitting(np.array(x)))
     assert loss.value(x, fitting) == pytest.approx(0.0, abs=1e-12 * scale_of(loss, x, fitting))
@@ -38,8 +44,10 @@ def test_divergence_is_nonnegative_and_zero_only_where_y_fits(x, y, loss):
         assert loss.value(x, y) > 0
 
 
-@given(x=st.one_of(st.just(0.0), positive), y=positive, loss=losses)
-def test_derivative_matches_finite_differences(x, y, loss):
+@every_loss
+@given(x=st.one_of(st.just(0.0), positive), y=positive, beta=betas)
+def test_derivative_matches_finite_differences(loss, x, y, beta):
+    loss = loss_of(loss, beta)
     assume(x > 0 or not loss.needs_positive_data)
     x = in_range(loss, x)
     step = 1e-5 * y
@@ -53,8 +61,10 @@ def test_derivative_matches_finite_differences(x, y, loss):
     )
 
 
-@given(x=positive, y=positive, loss=losses, factor=st.floats(0.0, 5.0))
-def test_pull_and_drag_are_proportional_to_the_datum(x, y, loss, factor):
+@every_loss
+@given(x=positive, y=positive, beta=betas, factor=st.floats(0.0, 5.0))
+def test_pull_and_drag_are_proportional_to_the_datum(loss, x, y, beta, factor):
+    loss = loss_of(loss, beta)
     f, p = loss.functions, loss.parameter
     for part in (f.pull, f.drag):
         if part is not None:

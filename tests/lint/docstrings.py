@@ -93,6 +93,10 @@ def faults(value: Any, checks: set[str]) -> list[str]:
     """
     if getattr(value, "_is_protocol", False):  # never constructed: its signature is a stand-in
         checks = checks - {"PR01"}
+    if inspect.isfunction(value) and "." not in value.__qualname__ and parameters(value)[:1] == ["cls"]:
+        checks = checks - {
+            "PR02"
+        }  # a decorator of classes: numpydoc drops a first "cls" from every signature
     doc = get_doc_object(value)
     found = list(validate(doc)["errors"])
     if inspect.isfunction(value) and doc["Summary"]:

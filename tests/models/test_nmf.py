@@ -268,3 +268,12 @@ def test_function_and_estimator_agree(X):
     assert np.array_equal(held, model.transform(X))
     assert same is H or np.array_equal(same, H)
     assert none == 0
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+def test_what_transform_gives_for_a_row_does_not_depend_on_the_others(X, loss):
+    data = X.astype(np.float32)
+    model = NMF(3, beta_loss=loss, max_iter=500, tol=1e-6).fit(data)
+    # Where the batch's mean is larger by orders of magnitude, so would be what is tiny against it.
+    alone, together = model.transform(data[3:4]), model.transform(np.vstack([data[:9], 1e8 * data[:20]]))
+    assert np.allclose(alone[0], together[3], rtol=1e-5)

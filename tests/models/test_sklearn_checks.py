@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_array
+from sweeps import OTHER_MODELS
 
 from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier
 from partwise.models.yes_no import to_bit_table
@@ -60,6 +61,7 @@ def expected_failures(estimator):
         MixtureClassifier(),
         MixtureClassifier(1, penalty=0.01, tol=1e-12),
         MixtureClassifier(2, training="em"),
+        *OTHER_MODELS,
     ],
     expected_failed_checks=expected_failures,
 )

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sweeps import OTHER_MODELS
 
 from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, load, save
 from partwise.datasets import load_digits, make_bars, make_boolean, make_low_rank
@@ -47,6 +48,19 @@ def pipeline():
 MODELS = [nmf, binary, boolean, mixture, pipeline]
 
 
+def other(model):
+    """The function that fits a model of another package."""
+
+    def fitted():
+        return model.fit(make_low_rank(30, 8, 3, random_state=0).data)
+
+    fitted.__name__ = model.kind
+    return fitted
+
+
+OTHERS = [other(model) for model in OTHER_MODELS]
+
+
 def is_plain(value):
     if isinstance(value, dict):
         return all(type(name) is str and is_plain(inner) for name, inner in value.items())
@@ -55,7 +69,7 @@ def is_plain(value):
     return value is None or type(value) in (str, int, float, bool)
 
 
-@pytest.mark.parametrize("make", MODELS)
+@pytest.mark.parametrize("make", MODELS + OTHERS)
 def test_a_summary_is_plain_has_the_same_keys_and_outlives_a_file(make, tmp_path):
     model = make()
     found = summary_of(model)
@@ -69,7 +83,7 @@ def test_a_summary_is_plain_has_the_same_keys_and_outlives_a_file(make, tmp_path
         assert json.dumps(summary_of(load(save(model, tmp_path / "m")))) == json.dumps(found)
 
 
-@pytest.mark.parametrize("make", MODELS[:-1])
+@pytest.mark.parametrize("make", MODELS[:-1] + OTHERS)
 def test_parts_are_counted_and_named(make):
     model = make()
     found = model.summary()

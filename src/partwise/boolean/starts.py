@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,16 @@ from partwise.boolean.concepts import concept_cover, is_affordable, is_instant
 from partwise.boolean.grow import grow_tile, tile_values
 from partwise.boolean.log import SearchLog
 from partwise.boolean.prices import WRONG, Prices
-from partwise.boolean.relaxed import relaxed_factors
 from partwise.boolean.threshold import cut_coarsely
 from partwise.boolean.tiles import Tiles, alternate, cost_of, error_of
-from partwise.core import Session
+from partwise.core import Info, Session, State, Stopping, run
+from partwise.matrix import Dense, InMemory, Sparse
+from partwise.priors import Terms
+from partwise.solvers.hals import gram_sums
+from partwise.solvers.sweep import sweep
 
+#: Steps of the relaxed problem at most, and those over which its penalty grows to its full size.
+STEPS, GROWING = 60, 20
 #: Patience and seconds of the short climb from the cover by concepts.
 QUICK, QUICK_SECONDS = 128, 1.0
 
@@ -27,6 +33,74 @@ def from_relaxed(
 ) -> Tiles:
     """Tiles from relaxed factors, cut at the best of a few thresholds and improved by `alternate`."""
     return improved(session, table, cut_coarsely(table, *relaxed_factors(X, rank, rng, sparsity)))
+
+
+def relaxed_factors(
+    X: Any, rank: int, rng: np.random.Generator, sparsity: float = 0.5
+) -> tuple[np.ndarray, np.ndarray]:
+    """Factors in [0, 1] that lower ½‖X − W Hᵀ‖² + sparsity (|W| + |H|), from a random start.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of float, of shape (n, m)
+    rank : int
+    rng : Generator
+    sparsity : float
+
+    Returns
+    -------
+    W : array of shape (n, rank)
+    Ht : array of shape (m, rank)
+        Starts are scaled by √(mean / rank): unscaled ones collapse to zero on the first step.
+    """
+    n, m = X.shape
+    scale = np.sqrt(max(float(X.mean()), 1e-12) / rank)
+    W, Ht = (np.minimum(scale * 2.0 * rng.random((size, rank)), 1.0).astype(X.dtype) for size in (n, m))
+    matrix = Sparse.of(X.tocsr()) if hasattr(X, "tocsr") else Dense.of(X)
+    # The objective is of no use here: it changes with the penalty, and the rule looks at how far the factors move.
+    state = State(W, Ht, objective=0.0)
+    found = run(matrix, GrowingPenalty(sparsity), state, stopping=AtRest(1e-4), max_iter=STEPS).state
+    return found.W, found.Ht
+
+
+@dataclass(frozen=True)
+class GrowingPenalty:
+    """HALS within [0, 1] under a linear penalty that grows in.
+
+    At its full size from the first step, the penalty wipes out parts before they have found their place.
+    """
+
+    sparsity: float
+
+    def value(self, X: InMemory, state: State) -> float:
+        """0: not used."""
+        return 0.0
+
+    def step(self, X: InMemory, state: State, rng: np.random.Generator) -> tuple[State, Info]:
+        """One sweep over each factor; notes how far they moved, as a share of their size, squared."""
+        terms = Terms(linear=self.sparsity * min(1.0, (state.iteration + 1) / GROWING), bounds=(0.0, 1.0))
+        W = swept(X, state.W, state.Ht, terms)
+        Ht = swept(X.T, state.Ht, W, terms)
+        moved = sum(float(np.vdot(A - B, A - B)) for A, B in ((W, state.W), (Ht, state.Ht)))
+        size = float(np.vdot(W, W)) + float(np.vdot(Ht, Ht))
+        state.W, state.Ht = W, Ht
+        state.iteration += 1
+        return state, Info(state.iteration, 0.0, moved / max(size, 1e-300))
+
+
+def swept(X: InMemory, A: np.ndarray, B: np.ndarray, terms: Terms) -> np.ndarray:
+    """A after one HALS sweep over its coordinates, for X ≈ A Bᵀ."""
+    out = A.copy()
+    sweep(out, gram_sums(X, out, B), terms, np.arange(A.shape[1]), 1, 0.0)
+    return out
+
+
+class AtRest(Stopping):
+    """Converged when the penalty has its full size and the factors move by less than `tol` of their size, squared."""
+
+    def done(self, info: Info) -> bool:
+        """Whether the last step was such a step."""
+        return info.iteration > GROWING + 1 and info.violation <= self.tol
 
 
 def concept_start(session: Session, table: BitTable, rank: int) -> Tiles:

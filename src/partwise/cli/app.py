@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import typer
 
 from partwise._version import __version__
+from partwise.cli.groups import ListedGroup
+from partwise.plugins import named, package_of
 
 #: Every verb: its name, and the module and the function (or the group of verbs) that it is. One file, one line.
 VERBS = {
@@ -22,8 +25,25 @@ VERBS = {
     "reproduce": "partwise.cli.reproduce:app",
 }
 
+
+class Verbs(ListedGroup):
+    """The verbs above, and those that installed packages name in the entry points of the group "partwise.verbs"."""
+
+    def listed(self) -> dict[str, str]:
+        """Verbs of installed packages; they are imported when they are called."""
+        return {
+            name: f"From the package {package_of(entry)}." for name, entry in named("partwise.verbs").items()
+        }
+
+    def imported(self, name: str) -> Callable[..., Any] | typer.Typer:
+        """The function of such a verb, or its group."""
+        found: Callable[..., Any] | typer.Typer = named("partwise.verbs")[name].load()
+        return found
+
+
 app = typer.Typer(
     name="partwise",
+    cls=Verbs,
     help="Learn the parts of data: nonnegative, binary and Boolean matrix factorization.",
     no_args_is_help=True,
     add_completion=False,

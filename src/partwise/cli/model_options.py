@@ -13,16 +13,16 @@ MISSING = {"nan": float("nan"), "zero": 0.0, "none": None}
 
 def loss_from(text: str) -> str | float:
     """A loss from its name, its short name, or a number β."""
-    from partwise.losses import ALIASES, REGISTRY
+    from partwise.losses import ALIASES, REGISTRY, find_loss
 
-    name = text.lower()
-    if ALIASES.get(name, name) in REGISTRY:
-        return ALIASES.get(name, name)
     try:
         return float(text)
     except ValueError:
+        name = text.lower()
+    if find_loss(name) is None:
         known = ", ".join(sorted({*REGISTRY, *ALIASES}))
-        raise ValueError(f"--loss must be a number or one of {known}; got '{text}'.") from None
+        raise ValueError(f"--loss must be a number or one of {known}; got '{text}'.")
+    return ALIASES.get(name, name)
 
 
 def missing_from(text: str) -> float | None:

@@ -9,44 +9,27 @@ from pathlib import Path
 from typing import Any, get_args
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from partwise.cli.common import emit, make_folder
+from partwise.cli.groups import ListedGroup
 from partwise.cli.options import Json, Output
 
 
-class Experiments(TyperGroup):
-    """Commands that are listed without being imported; only the one that is called is."""
+class Experiments(ListedGroup):
+    """All experiments."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names of all experiments."""
+    def listed(self) -> dict[str, str]:
+        """Their names and docstrings."""
         from partwise.reproduce import experiments
 
-        if not self.commands:
-            self.commands.update(
-                {name: TyperCommand(name, help=found.help) for name, found in experiments().items()}
-            )
-        return list(self.commands)
+        return {name: found.help for name, found in experiments().items()}
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """An experiment as it is listed: name and help."""
-        self.list_commands(ctx)
-        return super().get_command(ctx, cmd_name)
+    def imported(self, name: str) -> Callable[..., Any]:
+        """An experiment with its options."""
+        from partwise.reproduce import experiments
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The experiment that is to be run, with its options."""
-        name, _, rest = super().resolve_command(ctx, args)
-        return name, None if name is None else imported(name), rest
-
-
-def imported(name: str) -> Any:
-    """The whole command of an experiment."""
-    from partwise.reproduce import experiments
-
-    found = experiments()[name]
-    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    single.command(name)(command_of(name, getattr(importlib.import_module(found.module), found.function)))
-    return typer.main.get_command(single)
+        found = experiments()[name]
+        return command_of(name, getattr(importlib.import_module(found.module), found.function))
 
 
 def command_of(name: str, experiment: Callable[..., dict[str, Any]]) -> Callable[..., None]:

@@ -191,7 +191,9 @@ def described(value: Any) -> str:
     if isinstance(value, np.ndarray) or hasattr(value, "tocsr"):
         return f"array {np.shape(value)} {digest(value)}"
     if isinstance(value, np.random.Generator):
-        return f"generator {digest(json.dumps(value.bit_generator.state, default=_plain))}"
+        # Its children are numbered: a generator that has spawned some gives others the next time.
+        spawned = getattr(value.bit_generator.seed_seq, "n_children_spawned", 0)
+        return f"generator {digest(json.dumps(value.bit_generator.state, default=_plain))}, {spawned} spawned"
     return repr(value)
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from partwise.plugins import load_plugins
+
 if TYPE_CHECKING:
     from partwise.io.table import Table
 
@@ -118,6 +120,8 @@ def register_reader(reader: Reader) -> Reader:
 
 def find_reader(name: str) -> tuple[str, Reader] | None:
     """Return the longest known suffix that the file name ends in and its reader, or None."""
+    # Always, not only where nothing is found: a longer suffix of an installed package goes first.
+    load_plugins()
     lower = name.lower()
     found = [(suffix, reader) for reader in _readers for suffix in reader.suffixes if lower.endswith(suffix)]
     return max(found, key=lambda pair: len(pair[0]), default=None)

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from partwise.plugins import find, load_plugins
+
 _Class = TypeVar("_Class", bound=type)
 
 _models: dict[str, type] = {}
@@ -13,7 +15,7 @@ _values: dict[str, type] = {}
 _providers: list[Callable[[], object]] = []
 
 
-def register_model(cls: _Class) -> _Class:  # a first "cls" is dropped: numpydoc ignore=PR02
+def register_model(cls: _Class) -> _Class:
     """Let models of this class be saved and loaded; a decorator for scikit-learn style estimators.
 
     Parameters
@@ -40,7 +42,7 @@ def register_model(cls: _Class) -> _Class:  # a first "cls" is dropped: numpydoc
     return _register(_models, cls)
 
 
-def register_value(cls: _Class) -> _Class:  # a first "cls" is dropped: numpydoc ignore=PR02
+def register_value(cls: _Class) -> _Class:
     """Let this dataclass be a parameter or attribute of saved models; a decorator above @dataclass.
 
     Parameters
@@ -76,24 +78,26 @@ def provide_models(provider: Callable[[], object]) -> None:
 def find_model(name: str) -> type | None:
     """The registered model class of this name, or None."""
     _call_providers()
-    return _models.get(name)
+    return find(_models, name)
 
 
 def find_value(name: str) -> type | None:
     """The registered dataclass of this name, or None."""
     _call_providers()
-    return _values.get(name)
+    return find(_values, name)
 
 
 def known_models() -> list[str]:
     """The names of all registered model classes, sorted."""
     _call_providers()
+    load_plugins()
     return sorted(_models)
 
 
 def known_values() -> list[str]:
     """The names of all registered dataclasses, sorted."""
     _call_providers()
+    load_plugins()
     return sorted(_values)
 
 

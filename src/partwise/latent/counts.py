@@ -45,21 +45,8 @@ class Counts:
 
     def rows(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Rows `start … stop` of ω y, and of ω unless that is 1 everywhere."""
-        height, m = stop - start, self.n_features
-        y = np.zeros((height, m))
-        omega = np.full((height, m), float(self.X.background)) if self.weighted else None
-        for slab in self.X.packed(start, stop):
-            at = slice(slab.start - start, slab.stop - start)
-            if len(slab.indices) == 0 and len(slab.u) == (slab.stop - slab.start) * m:
-                y[at] = slab.u.reshape(-1, m)
-                if omega is not None:
-                    omega[at] += slab.v.reshape(-1, m)
-                continue
-            line = np.repeat(np.arange(slab.start - start, slab.stop - start), np.diff(slab.indptr))
-            y[line, slab.indices] = slab.u
-            if omega is not None:
-                omega[line, slab.indices] += slab.v
-        return y, omega
+        y, omega = self.X.arrays(start, stop)
+        return y, omega if self.weighted else None
 
     def blocks(self, width: int | None = None) -> Any:
         """(slice, ω y, ω or None) over all rows; `width` columns of work beside each row set the height."""

@@ -1,17 +1,21 @@
-"""Losses by name. To add one: a file with a `Loss`, and a line here."""
+"""Losses by name. To add one: a file with a `Loss`, and a line here; in another package, `register_loss`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from partwise.io.registry import register_value
 from partwise.losses.base import Loss
 from partwise.losses.bernoulli import Bernoulli
 from partwise.losses.beta import BetaDivergence
 from partwise.losses.negative_binomial import NegativeBinomial
+from partwise.plugins import add, find
+
+_Class = TypeVar("_Class", bound=type[Loss])
 
 #: Name → the loss with its default settings.
 REGISTRY: dict[str, Callable[[], Loss]] = {
@@ -33,17 +37,38 @@ ALIASES = {
 }
 
 
-def register_loss(name: str, make: Callable[[], Loss]) -> None:
-    """Register a loss under a name that `beta_loss` and `--loss` then accept.
+def register_loss(cls: _Class) -> _Class:
+    """Let `beta_loss`, `--loss` and model files know a loss by its `name`; a decorator above @dataclass.
+
+    Parameters
+    ----------
+    cls : class
+        A dataclass derived from `Loss` that can be made without arguments: that is what its name stands for.
+
+    Returns
+    -------
+    class
+        The one that was given.
+    """
+    register_value(cls)
+    add(REGISTRY, ALIASES.get(cls.name, cls.name), cls, "loss")
+    return cls
+
+
+def find_loss(name: str) -> Callable[[], Loss] | None:
+    """How to make the loss of this name or alias.
 
     Parameters
     ----------
     name : str
-        The name.
-    make : callable
-        Called without arguments; returns the loss with its default settings.
+        The name or alias.
+
+    Returns
+    -------
+    callable or None
+        Makes the loss without arguments; None if there is none of this name, here or in an installed package.
     """
-    REGISTRY[name] = make
+    return find(REGISTRY, ALIASES.get(name, name))
 
 
 def as_loss(beta_loss: Any) -> Loss:
@@ -66,8 +91,9 @@ def as_loss(beta_loss: Any) -> Loss:
     """
     if isinstance(beta_loss, Loss):
         return beta_loss
-    if isinstance(beta_loss, str) and ALIASES.get(beta_loss, beta_loss) in REGISTRY:
-        return REGISTRY[ALIASES.get(beta_loss, beta_loss)]()
+    make = find_loss(beta_loss) if isinstance(beta_loss, str) else None
+    if make is not None:
+        return make()
     if isinstance(beta_loss, Real) and np.isfinite(float(beta_loss)):
         return BetaDivergence(float(beta_loss))
     raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from partwise.losses import Loss
 from partwise.matrix.base import InMemory, Matrix, RowSlab, block_height
 from partwise.matrix.loss_kernels import kernels_for
-from partwise.parallel import matmul, over_rows
+from partwise.parallel import matmul, over_rows, worthwhile
 
 #: Entries of one temporary part of reconstructions: about 2 MB in double precision, to stay in cache.
 PART_ENTRIES = 1 << 18
@@ -169,7 +169,7 @@ class Dense(InMemory):
             for first in range(start, stop, height):
                 task(slice(first, min(first + height, stop)))
 
-        over_rows(range_task, n, grain=16)
+        over_rows(range_task, n, grain=worthwhile(10.0 * m, 16))
 
     def _reconstruct(self, A: np.ndarray, B: np.ndarray, part: slice) -> tuple[np.ndarray, ...]:
         """Rows `part` of A Bᵀ, with u and v beside them, as they lie in memory; without weights v is empty."""

@@ -14,18 +14,22 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from partwise.core import Callback, Problem, Result, Session, State, run
 from partwise.initial import start_factors
 from partwise.io.registry import register_model, register_value
-from partwise.losses import Bernoulli, BetaDivergence, Loss, NegativeBinomial, as_loss
+from partwise.losses import REGISTRY as LOSSES
+from partwise.losses import Loss, as_loss
 from partwise.matrix import InMemory, Matrix
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
 from partwise.models.inputs import given
 from partwise.models.parameters import check_nmf
 from partwise.models.summary import ending, summarise
-from partwise.priors import NO_PRIOR, Bounds, ElasticNet, Gamma, Graph, Prior, SumPrior, entrywise
+from partwise.priors import COUPLINGS, NO_PRIOR, ElasticNet, Prior, SumPrior, entrywise
+from partwise.priors import REGISTRY as PRIORS
 from partwise.solvers import pick_solver
 from partwise.solvers.base import AlternatingSolver
 
-for _value in (ElasticNet, Gamma, SumPrior, Bounds, Graph, BetaDivergence, NegativeBinomial, Bernoulli):
+# Model files may name every loss and every prior.
+_VALUES: set[type] = {SumPrior, *PRIORS.values(), *COUPLINGS.values()}
+for _value in _VALUES | {type(make()) for make in LOSSES.values()}:
     register_value(_value)
 
 #: How a parameter of the loss is estimated: how often, iterations before each time, and from how many rows and
@@ -126,6 +130,8 @@ class NMF(FactorModel):
         "objective" and "seconds", the start and every iteration of the kept run.
     solver_ : str
         The solver used.
+    data_mean_ : float
+        Mean of the observed entries: what is tiny in a reconstruction is measured by it, in new rows too.
     loss_ : Loss
         The loss used, with what it left to the data (the dispersion of "negative-binomial").
 
@@ -288,7 +294,7 @@ class NMF(FactorModel):
         check_nmf(self)
         data = self._given(X, reset=False, weights=weights)
         H = self.components_.astype(data.X.dtype, copy=False)
-        problem = self._problem(data.X, loss=self.loss_, update_H=False)
+        problem = self._problem(data.X, loss=self.loss_, mean=self.data_mean_, update_H=False)
         return self._named(self._solve_rows(problem, np.ascontiguousarray(H.T)), data.row_names)
 
     def score(self, X: Any, y: Any = None, weights: Any = None) -> float:
@@ -313,7 +319,7 @@ class NMF(FactorModel):
         """
         check_is_fitted(self)
         data = self._given(X, reset=False, weights=weights)
-        problem = self._problem(data.X, loss=self.loss_, update_H=False)
+        problem = self._problem(data.X, loss=self.loss_, mean=self.data_mean_, update_H=False)
         Ht = np.ascontiguousarray(self.components_.T, dtype=data.X.dtype)
         W = self._solve_rows(problem, Ht)
         return -problem.data_loss(W, Ht) / max(float(data.X.row_observed().sum()), 1e-300)
@@ -419,8 +425,15 @@ class NMF(FactorModel):
         return W, np.ascontiguousarray(H.T)
 
     def _problem(
-        self, X: Matrix, *, loss: Loss, update_H: bool = True, free_H: np.ndarray | None = None
+        self,
+        X: Matrix,
+        *,
+        loss: Loss,
+        mean: float | None = None,
+        update_H: bool = True,
+        free_H: np.ndarray | None = None,
     ) -> Problem:
+        """The problem of these data; `mean` is that of the data of the fit, where these are others."""
         alpha_H = self.alpha_W if self.alpha_H == "same" else self.alpha_H
 
         def belief(alpha: Any, prior: Prior | None, observed: Any) -> Prior:
@@ -438,7 +451,7 @@ class NMF(FactorModel):
             belief(alpha_H, self.prior_H, X.column_observed) if update_H else NO_PRIOR,
             free_H=free_H,
             update_H=update_H,
-            shift=loss.shift(X.mean(), X.dtype),
+            shift=loss.shift(X.mean() if mean is None else mean, X.dtype),
         )
 
     def _pick(self, problem: Problem) -> AlternatingSolver:
@@ -566,6 +579,7 @@ class NMF(FactorModel):
     def _keep(self, problem: Problem, best: _Outcome, solver: AlternatingSolver) -> None:
         state: State = best.result.state
         self.loss_ = problem.loss
+        self.data_mean_ = problem.X.mean()
         self.components_ = np.ascontiguousarray(best.Ht.T)
         self.n_components_ = len(self.components_)
         self.n_samples_fit_ = problem.X.shape[0]

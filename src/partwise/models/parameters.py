@@ -9,7 +9,7 @@ import numpy as np
 
 from partwise.initial import INITS
 from partwise.priors import Prior
-from partwise.solvers import REGISTRY
+from partwise.solvers import make_solver
 
 
 def whole(name: str, value: Any, low: int = 1) -> int:
@@ -40,7 +40,8 @@ def check_nmf(model: Any) -> None:
     if model.n_components is not None and model.n_components != "auto":
         whole("n_components", model.n_components)
     choice("init", model.init, (None, *INITS))
-    choice("solver", model.solver, ("auto", *REGISTRY))
+    if model.solver != "auto":
+        make_solver(model.solver)
     real("tol", model.tol)
     whole("max_iter", model.max_iter)
     whole("n_init", model.n_init)

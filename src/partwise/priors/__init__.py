@@ -5,12 +5,8 @@ from partwise.priors.bounds import Bounds
 from partwise.priors.elastic_net import ElasticNet
 from partwise.priors.gamma import Gamma
 from partwise.priors.graph import Graph
+from partwise.priors.registry import COUPLINGS, REGISTRY, register_prior
 from partwise.priors.terms import NO_TERMS, KernelTerms, Terms
-
-#: Every prior of single entries; the laws sweep over them.
-REGISTRY = {"elastic_net": ElasticNet, "gamma": Gamma, "bounds": Bounds}
-#: Every prior that ties rows together; the laws sweep over them.
-COUPLINGS = {"graph": Graph}
 
 __all__ = [
     "COUPLINGS",
@@ -27,4 +23,5 @@ __all__ = [
     "SumPrior",
     "Terms",
     "entrywise",
+    "register_prior",
 ]

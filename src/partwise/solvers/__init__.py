@@ -1,13 +1,14 @@
 """Solvers: one file per algorithm, chosen by name or by `best_solver`."""
 
-from partwise.solvers.base import Unsupported
+from partwise.solvers.base import AlternatingSolver, Unsupported
 from partwise.solvers.hals import Hals
 from partwise.solvers.mu import MultiplicativeUpdate
-from partwise.solvers.registry import REGISTRY, best_solver, make_solver, pick_solver
+from partwise.solvers.registry import REGISTRY, best_solver, make_solver, pick_solver, register_solver
 from partwise.solvers.scd import CoordinateDescent
 
 __all__ = [
     "REGISTRY",
+    "AlternatingSolver",
     "CoordinateDescent",
     "Hals",
     "MultiplicativeUpdate",
@@ -15,4 +16,5 @@ __all__ = [
     "best_solver",
     "make_solver",
     "pick_solver",
+    "register_solver",
 ]

@@ -146,8 +146,8 @@ def descend_row(
             if concave[t] > 0.0:
                 slope += concave[t] / (old + eps[t])
             new, g, h = move(
-                ui, vi, b[t], y, p, weighted, b[owing], owed, ratio, bits, fixed[t], gram[t], gram[t, t], a, old,
-                slope, bend, log_weight[t], lower, upper,
+                ui, vi, b[t], y, p, weighted, b[owing], owed, ratio, bits, fixed[t], gram, t, a, old, slope,
+                bend, log_weight[t], lower, upper,
             )  # fmt: skip
             if s == 0:
                 violation[r] += max(-g, 0.0) if old <= lower else (max(g, 0.0) if old >= upper else abs(g))
@@ -176,7 +176,7 @@ def poisson_move(
     bits: np.ndarray,
     fixed: float,
     gram: np.ndarray,
-    square: float,
+    t: int,
     a: np.ndarray,
     old: float,
     slope: float,
@@ -220,7 +220,7 @@ def quadratic_move(
     bits: np.ndarray,
     fixed: float,
     gram: np.ndarray,
-    square: float,
+    t: int,
     a: np.ndarray,
     old: float,
     slope: float,
@@ -232,8 +232,8 @@ def quadratic_move(
     """New value, slope and curvature of one coordinate under the Frobenius loss."""
     g, h = parabola(ui, vi, bt, y, p, weighted, other, owed)
     for q in range(a.shape[0]):
-        g += gram[q] * a[q]
-    h += square + bend
+        g += gram[t, q] * a[q]
+    h += gram[t, t] + bend
     g += slope
     new = np.float64(bounded_minimiser(h, h * old - g, log_weight, old, lower, upper))
     if log_weight > 0.0:

@@ -21,7 +21,7 @@ import numpy as np
 
 from partwise.core import Info, Problem, State
 from partwise.jit import njit
-from partwise.parallel import over_rows
+from partwise.parallel import over_rows, worthwhile
 from partwise.priors import Terms
 
 #: (rows, A) → rows of W moved on, after their update and before H is updated from them.
@@ -75,7 +75,9 @@ def pushed(A: np.ndarray, before: np.ndarray, beta: float, floor: float, terms: 
     kind = A.dtype.type
     low, high, share = kind(terms.lower), kind(terms.upper), kind(floor)
     over_rows(
-        lambda a, b: push_rows(A[a:b], before[a:b], kind(beta), share, low, high, out[a:b]), len(A), grain=256
+        lambda a, b: push_rows(A[a:b], before[a:b], kind(beta), share, low, high, out[a:b]),
+        len(A),
+        grain=worthwhile(A.shape[1], 256),
     )
     return out
 

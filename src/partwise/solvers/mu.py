@@ -15,7 +15,7 @@ import numpy as np
 from partwise.core import ObjectiveEveryTen, Problem, RelativeProgress, State, Stopping, run
 from partwise.jit import njit
 from partwise.matrix import InMemory
-from partwise.parallel import over_rows
+from partwise.parallel import over_rows, worthwhile
 from partwise.priors import Terms
 from partwise.priors.scalar import surrogate_minimiser
 from partwise.solvers.base import AlternatingSolver, balanced_start, signed
@@ -109,6 +109,7 @@ def multiply(
             q,
         ),
         len(A),
+        grain=worthwhile(20.0 * A.shape[1], 64),
     )
 
 

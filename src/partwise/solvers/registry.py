@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from typing import TypeVar
 
 from partwise.core import Problem
+from partwise.plugins import add, find
 from partwise.solvers.base import AlternatingSolver
 from partwise.solvers.hals import Hals
 from partwise.solvers.mu import ExtrapolatedUpdate, MultiplicativeUpdate
 from partwise.solvers.randomized import Randomized
 from partwise.solvers.scd import CoordinateDescent
+
+_Class = TypeVar("_Class", bound=type[AlternatingSolver])
 
 #: Name → how to make it, given `shuffle`. "cd" and "mu" are scikit-learn's own, with its stopping rules.
 REGISTRY: dict[str, Callable[[bool], AlternatingSolver]] = {
@@ -25,13 +30,38 @@ REGISTRY: dict[str, Callable[[bool], AlternatingSolver]] = {
 _PREFERENCE = ("hals", "scd", "emu")
 
 
+def register_solver(cls: _Class) -> _Class:
+    """Let `solver=` and `--solver` know a solver by its `name`; a decorator above @dataclass.
+
+    Parameters
+    ----------
+    cls : class
+        A dataclass derived from `AlternatingSolver` that can be made without arguments. If it has a field `shuffle`,
+        that is set to what the estimator was given. "auto" does not choose it.
+
+    Returns
+    -------
+    class
+        The one that was given.
+    """
+    options = inspect.signature(cls).parameters
+
+    def make(shuffle: bool) -> AlternatingSolver:
+        given = {"shuffle": shuffle} if "shuffle" in options else {}
+        return cls(**given)
+
+    make.__module__, make.__qualname__ = cls.__module__, cls.__qualname__
+    add(REGISTRY, cls.name, make, "solver")
+    return cls
+
+
 def make_solver(name: str, shuffle: bool = False) -> AlternatingSolver:
     """A solver by its name.
 
     Parameters
     ----------
     name : str
-        A name from `REGISTRY`.
+        A name from `REGISTRY`, or of a solver of an installed package.
     shuffle : bool
         Whether coordinate descent visits the components in random order.
 
@@ -45,9 +75,10 @@ def make_solver(name: str, shuffle: bool = False) -> AlternatingSolver:
     ValueError
         If there is no solver of this name.
     """
-    if name not in REGISTRY:
-        raise ValueError(f"solver must be 'auto' or one of {sorted(REGISTRY)}; got {name!r}.")
-    return REGISTRY[name](shuffle)
+    make = find(REGISTRY, name) if isinstance(name, str) else None
+    if make is None:
+        raise ValueError(f"solver must be one of {['auto', *REGISTRY]}; got {name!r}.")
+    return make(shuffle)
 
 
 def pick_solver(name: str, problem: Problem, shuffle: bool = False) -> AlternatingSolver:

@@ -13,7 +13,7 @@ import numpy as np
 from partwise.core import Problem, RelativeProgress, State, Stopping, ViolationRatio
 from partwise.losses import Loss
 from partwise.matrix import InMemory, RowSlab
-from partwise.parallel import over_rows, own_threads
+from partwise.parallel import over_rows, own_threads, worthwhile
 from partwise.priors import Terms
 from partwise.solvers.base import AlternatingSolver, balanced_start, signed
 from partwise.solvers.descend import DESCEND
@@ -164,5 +164,5 @@ def descend(
         for slab in X.packed(a, b):
             slab_task(slab)
 
-    over_rows(task, len(A), grain=8)
+    over_rows(task, len(A), grain=worthwhile(5.0 * X.entries / max(1, len(A)) * k, 8))
     return float(violation.sum()), losses

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from partwise.jit import njit
-from partwise.parallel import over_rows
+from partwise.parallel import over_rows, worthwhile
 from partwise.priors import Terms
 from partwise.priors.scalar import bounded_minimiser
 
@@ -56,7 +56,7 @@ def sweep(
             blocks[a // WIDTH : -(-b // WIDTH)],
         ),
         len(A),
-        grain=WIDTH,
+        grain=worthwhile(A.shape[1] ** 2, WIDTH),
     )
     return float(blocks.sum()) if measure else float("nan")
 
@@ -256,7 +256,7 @@ def residual(g: np.ndarray, a: np.ndarray, b: np.ndarray, acc: np.ndarray) -> No
 def inner_product(A: np.ndarray, B: np.ndarray) -> float:
     """Σ A ∘ B, accumulated in double precision."""
     sums = np.zeros(len(A))
-    over_rows(lambda a, b: dot_rows(A[a:b], B[a:b], sums[a:b]), len(A), grain=256)
+    over_rows(lambda a, b: dot_rows(A[a:b], B[a:b], sums[a:b]), len(A), grain=worthwhile(A.shape[1], 256))
     return float(sums.sum())
 
 
