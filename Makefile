@@ -10,7 +10,7 @@ READY_DEV := $(VENV)/.ready-dev
 help:
 	@echo "make demo           learn the parts of handwritten digits; pictures and tables land in partwise-demo/"
 	@echo "make test           the whole test suite, doctests included"
-	@echo "make lint types     ruff, import-linter, mypy"
+	@echo "make lint types     ruff, import-linter, numpydoc, mypy"
 	@echo "make sklearn-tests  scikit-learn's own NMF tests, run against partwise.NMF"
 	@echo "make numba-oldest   the core tests and the laws with the oldest libraries that pyproject.toml allows"
 	@echo "make bench          the race against other libraries (long; see partwise bench --help)"
@@ -39,6 +39,7 @@ lint: $(READY_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/python tests/lint/docstrings.py
 
 types: $(READY_DEV)
 	$(BIN)/mypy

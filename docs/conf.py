@@ -1,5 +1,7 @@
 """Sphinx settings. Building needs no network: no inventories of other projects are fetched."""
 
+import importlib
+import inspect
 import re
 from typing import Any
 
@@ -49,6 +51,46 @@ def plain_underscores(app: Any, what: str, name: str, obj: Any, options: Any, li
             lines[i] = "".join(parts)
 
 
+def list_exports(app: Any, docname: str, source: list[str]) -> None:
+    """Replace each line `<!-- exports: package -->` by the reference of what that package exports."""
+    source[0] = re.sub(r"<!-- exports: ([\w.]+) -->", lambda found: reference(found[1]), source[0])
+
+
+def reference(package: str) -> str:
+    """A list of the exported classes and functions, then each with its public methods."""
+    module = importlib.import_module(package)
+    values = {name: getattr(module, name) for name in module.__all__}
+    # Functions made by a factory have no docstring of their own.
+    documented = {
+        name: value
+        for name, value in values.items()
+        if (inspect.isclass(value) or inspect.isfunction(value)) and "<locals>" not in value.__qualname__
+    }
+    lines = [f".. currentmodule:: {package}", "", ".. autosummary::", "   :nosignatures:", ""]
+    lines += [f"   {name}" for name in documented]
+    for name, value in documented.items():
+        if inspect.isfunction(value):
+            lines += ["", f".. autofunction:: {name}"]
+        else:
+            kind = "autoexception" if issubclass(value, Exception) else "autoclass"
+            lines += ["", f".. {kind}:: {name}"]
+            if members := own_members(value):
+                lines.append(f"   :members: {members}")
+    return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
+def own_members(cls: type) -> str:
+    """Names of the public methods and properties of a class that are written in partwise, inherited ones included."""
+    names = []
+    for name in dir(cls):
+        member = inspect.getattr_static(cls, name)
+        written = getattr(member, "fget", getattr(member, "__func__", member))
+        if inspect.isfunction(written) and written.__module__.startswith("partwise."):
+            names += [] if name.startswith("_") else [name]
+    return ", ".join(names)
+
+
 def setup(app: Any) -> None:
-    """Run after napoleon, which has turned sections into fields by then."""
+    """Connect the two; docstrings after napoleon, which has turned sections into fields by then."""
+    app.connect("source-read", list_exports)
     app.connect("autodoc-process-docstring", plain_underscores, priority=600)

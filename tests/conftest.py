@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 # The sweeps take what is registered: pieces of installed packages are held to the same laws.
 load_plugins()
 
-# At a desk every run looks at new examples; where a red run blocks others, it looks at the same ones each time.
+# On a developer's machine every run draws new examples; in continuous integration the same ones each time.
 settings.register_profile(
     "laws",
     deadline=None,
@@ -31,7 +31,7 @@ def visible(folder):
 
 @pytest.fixture(autouse=True)
 def leaves_nothing_behind():
-    """Tests write below tmp_path: whoever forgets a folder for results finds out here."""
+    """Fail a test that writes into the repository instead of below tmp_path."""
     before = visible(ROOT)
     yield
     left = visible(ROOT) - before

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from partwise.bench.leg import race
 from partwise.bench.matching import peer_target, time_to, time_with_restarts
+from partwise.bench.segment import race
 from partwise.cli import main
 
 PEER = {"seconds": [0, 1, 2, 3, 4], "objective": [1001.0, 101.0, 3.0, 1.9, 1.0]}

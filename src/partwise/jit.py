@@ -40,10 +40,10 @@ _LEAF_OPTIONS: dict[str, Any] = {
 #: Every function compiled by `leaf`, for the tests.
 leaves: list[Any] = []
 
-#: Names of the files that Numba writes for a function of ours: name-fingerprint-line.python(.number).nbi or .nbc.
+#: Names of the files that Numba writes for a function of partwise: name-fingerprint-line.python(.number).nbi or .nbc.
 _KEPT_NAME = re.compile(r"-(?P<fingerprint>[0-9a-f]{8})-\d+\.py\d+\w*(\.\d+)?\.nb[ic](\.tmp\.\w+)?$")
 
-#: Compiled functions of other versions are deleted when they were not used for so many days.
+#: Compiled functions of other versions are deleted when they were not used for this many days.
 KEPT_DAYS = 30
 
 
@@ -51,7 +51,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """`numba.njit`; compiled code on disk is found again only while no file with kernels has changed."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        # Numba names the files after the function's qualified name, which it reads when it is told to cache.
+        # Numba names the files after the function's qualified name, which it reads when caching is switched on.
         name = function.__qualname__
         function.__qualname__ = f"{name}-{fingerprint()}"
         try:

@@ -77,6 +77,11 @@ def thread_limit(n_threads: int | None) -> Iterator[None]:
     ----------
     n_threads : int or None
         At least 1; None is the process-wide setting of `set_threads`.
+
+    Yields
+    ------
+    None
+        Nothing; the limit holds until the block ends.
     """
     token = _block_limit.set(_checked(n_threads))
     try:

@@ -21,7 +21,7 @@ def specialised(template: Callable[..., Any], tag: str, functions: dict[str, Any
     template : function
         A plain Python function over arrays and numbers.
     tag : str
-        Told apart by this, the compiled versions are kept side by side on disk.
+        Distinguishes the compiled versions, which are kept side by side on disk.
     functions : dict
         Name in the template → compiled function, or a constant.
     **options
@@ -43,5 +43,5 @@ def specialised(template: Callable[..., Any], tag: str, functions: dict[str, Any
     )
     made.__qualname__, made.__module__ = name, template.__module__
     made.__annotations__, made.__doc__ = template.__annotations__, template.__doc__
-    ours = all(str(getattr(f, "__module__", "partwise.")).startswith("partwise.") for f in functions.values())
-    return njit(cache=ours, nogil=True, error_model="numpy", **options)(made)
+    own = all(str(getattr(f, "__module__", "partwise.")).startswith("partwise.") for f in functions.values())
+    return njit(cache=own, nogil=True, error_model="numpy", **options)(made)

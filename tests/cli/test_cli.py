@@ -353,13 +353,13 @@ def test_classify_from_the_command_line(tmp_path, capsys):
     arguments = ("classify", tmp_path / "all.npz", "--labels", "y", "--test", new, "-o", out, *options)
     assert call(*arguments, "--test-labels", "y", "--json") == 0
     assert json.loads(capsys.readouterr().out)["n_test"] == 50
-    for wrong, told in (
+    for wrong, sentence in (
         (("--labels", "nobody"), "has no array 'nobody'"),
         (("--labels", "y", "--shape", "28"), "--shape must be"),
         (("--labels", "y", "--deslant"), "--deslant needs --shape"),
     ):
         assert call("classify", tmp_path / "all.npz", *wrong, "-o", out, *options) == 2
-        assert told in capsys.readouterr().err
+        assert sentence in capsys.readouterr().err
     np.savez(new, X=X[:3], y=np.array([0, 1, 77]))
     assert call(*arguments, "--test-labels", "y") == 2
     assert "77" in capsys.readouterr().err
@@ -395,8 +395,8 @@ def test_classify_finds_its_labels_in_any_table(tmp_path, capsys):
     assert call("classify", tmp_path / "stack.npz", "--labels", "kind", "--json", *options) == 0
     assert json.loads(capsys.readouterr().out)["classes"] == sorted(set(names))
     assert call("classify", train, "--labels", "specie", *options) == 2
-    told = capsys.readouterr().err
-    assert "has no column 'specie'. Did you mean 'species'? There is no file 'specie' either." in told
+    shown = capsys.readouterr().err
+    assert "has no column 'specie'. Did you mean 'species'? There is no file 'specie' either." in shown
 
 
 def test_classify_says_why_a_file_cannot_be_read(tmp_path, capsys):
@@ -419,14 +419,14 @@ def test_classify_says_why_a_file_cannot_be_read(tmp_path, capsys):
 def test_text_that_is_set_aside_is_told(tmp_path, capsys):
     path = tmp_path / "votes.csv"
     path.write_text("name,a,b,party,c\n" + "".join(f"m{i},{i % 2},1,left,{(i + 1) % 2}\n" for i in range(12)))
-    told = f"Note: {path}: column 'party' holds text and was set aside."
+    sentence = f"Note: {path}: column 'party' holds text and was set aside."
     assert call("fit", path, "-k", 2, "-o", tmp_path / "fit", "-q") == 0
-    assert told in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
     assert read(tmp_path / "fit" / "H.csv").column_names == ["a", "b", "c"]
     assert call("transform", tmp_path / "fit" / "model.partwise", path, "-o", tmp_path / "W.csv") == 0
-    assert told in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
     assert call("tiles", path, "-k", 2, "-o", tmp_path / "tiles", "-q", "--max-time", 2) == 0
-    assert told in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
 
 
 def test_help_lists_the_formats(capsys):

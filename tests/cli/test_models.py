@@ -95,8 +95,8 @@ def test_mixture_needs_labels_and_others_want_none(digits, yes_no, tmp_path, cap
 def test_set_reaches_every_parameter(yes_no, tmp_path, capsys):
     out = tmp_path / "o"
     arguments = ("fit", yes_no, "-k", 2, "-o", out, "-q")
-    told = ("--set", "shuffle=true", "--set", "init=random", "--set", "max_iter=7", "--set", "tol=0")
-    assert call(*arguments, *told) == 0
+    settings = ("--set", "shuffle=true", "--set", "init=random", "--set", "max_iter=7", "--set", "tol=0")
+    assert call(*arguments, *settings) == 0
     model = partwise.load(out / "model.partwise")
     assert (model.shuffle, model.init, model.max_iter, model.n_iter_) == (True, "random", 7, 7)
     for wrong, words in (

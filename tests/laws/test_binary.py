@@ -219,7 +219,7 @@ def test_the_correction_is_that_of_the_literature_and_has_the_truth_as_fixed_poi
     assert np.isclose(share, A)
     n = 1000
     counts = Counts(Dense.of(np.ones((n, 1))))
-    # Samples that truncation explains have on average B/A bits; the others, told by their evidence, may say anything.
+    # Samples that truncation explains have on average B/A bits; the others, known by their evidence, may have any.
     kept = int(np.searchsorted(np.arange(1, n + 1), share * n)) + 1
     means = np.full((n, H), 0.99)
     means[:kept] = B / A / H
@@ -240,10 +240,10 @@ def test_the_fast_logarithm_is_the_logarithm(values):
         assert np.isclose(weighted_log_sum(y, a, np.empty(len(a)), len(a)), np.log(x), rtol=1e-14, atol=1e-15)
 
 
-@pytest.mark.parametrize(("room", "gamma"), [(5, 3), (4, 4), (1, 1), (6, 2)])
-def test_the_walk_visits_every_combination_once(room, gamma):
-    level, added, bits = walk(room, gamma)
-    assert len(set(bits)) == len(bits) == count_up_to(room, gamma) - 1
+@pytest.mark.parametrize(("candidates", "gamma"), [(5, 3), (4, 4), (1, 1), (6, 2)])
+def test_the_walk_visits_every_combination_once(candidates, gamma):
+    level, added, bits = walk(candidates, gamma)
+    assert len(set(bits)) == len(bits) == count_up_to(candidates, gamma) - 1
     last = {0: 0}
     for g, c, mask in zip(level, added, bits):
         assert mask == last[g - 1] | 1 << c

@@ -238,7 +238,7 @@ def test_planted_tiles_come_back_exactly(seed):
     assert (found != planted.clean).sum() == 0
 
 
-def test_the_generator_has_the_thesis_structure():
+def test_the_generator_has_the_structure_of_gonsior_2019():
     planted = make_boolean(random_state=0)
     assert planted.usage.sum(axis=0).tolist() == [6 + int((512 - 180) * 0.1)] * 30
     assert planted.components.sum(axis=1).tolist() == [6 + int((512 - 180) * 0.1)] * 30

@@ -72,42 +72,47 @@ def is_plain(value):
 @pytest.mark.parametrize("make", MODELS + OTHERS)
 def test_a_summary_is_plain_has_the_same_keys_and_outlives_a_file(make, tmp_path):
     model = make()
-    told = summary_of(model)
-    assert set(told) >= KEYS
-    assert is_plain(told)
-    assert told["sentence"]
-    assert "\n" not in told["sentence"]
-    assert told["n_features"] == model.n_features_in_
-    assert all(type(value) in (int, float) for value in told["figures"].values())
+    found = summary_of(model)
+    assert set(found) >= KEYS
+    assert is_plain(found)
+    assert found["sentence"]
+    assert "\n" not in found["sentence"]
+    assert found["n_features"] == model.n_features_in_
+    assert all(type(value) in (int, float) for value in found["figures"].values())
     if make is not mixture:
-        assert json.dumps(summary_of(load(save(model, tmp_path / "m")))) == json.dumps(told)
+        assert json.dumps(summary_of(load(save(model, tmp_path / "m")))) == json.dumps(found)
 
 
 @pytest.mark.parametrize("make", MODELS[:-1] + OTHERS)
 def test_parts_are_counted_and_named(make):
     model = make()
-    told = model.summary()
-    assert (told["kind"], told["class"]) == (make.__name__, type(model).__name__)
-    assert told["n_components"] == len(told["parts"]) > 0
-    assert told["n_samples"] in (30, 80, 200)
-    assert len({part["name"] for part in told["parts"]}) == told["n_components"]
+    found = model.summary()
+    assert (found["kind"], found["class"]) == (make.__name__, type(model).__name__)
+    assert found["n_components"] == len(found["parts"]) > 0
+    assert found["n_samples"] in (30, 80, 200)
+    assert len({part["name"] for part in found["parts"]}) == found["n_components"]
     weights = getattr(model, getattr(model, "parts_attribute", "components_"))
-    for part, row in zip(told["parts"], weights):
+    for part, row in zip(found["parts"], weights):
         first = part["top_features"][0]
         assert first == {"name": f"column{row.argmax()}", "weight": float(row.max())}
-    named = model.summary([f"f{j}" for j in range(told["n_features"])])
+    named = model.summary([f"f{j}" for j in range(found["n_features"])])
     assert named["parts"][0]["top_features"][0]["name"].startswith("f")
-    assert all(type(x) in (int, float) for values in told["history"].values() for x in values)
+    assert all(type(x) in (int, float) for values in found["history"].values() for x in values)
 
 
 def test_only_changed_parameters_are_told():
     model = NMF(2, fixed_components=np.ones((1, 8)), tol=1e-4, max_iter=5)
     with pytest.raises(NotFittedError):
         model.summary()
-    told = model.set_params(tol=0).fit(make_low_rank(30, 8, 2, random_state=0).data).summary()
-    assert told["parameters"] == {"n_components": 2, "tol": 0, "max_iter": 5, "fixed_components": [[1.0] * 8]}
-    assert told["n_iter"] == 5
-    assert told["chosen"] == {"solver": "hals"}
+    found = model.set_params(tol=0).fit(make_low_rank(30, 8, 2, random_state=0).data).summary()
+    assert found["parameters"] == {
+        "n_components": 2,
+        "tol": 0,
+        "max_iter": 5,
+        "fixed_components": [[1.0] * 8],
+    }
+    assert found["n_iter"] == 5
+    assert found["chosen"] == {"solver": "hals"}
 
 
 def test_what_was_measured_of_tiles_is_told_and_forgotten_with_the_next_fit():
@@ -123,9 +128,9 @@ def test_what_was_measured_of_tiles_is_told_and_forgotten_with_the_next_fit():
 
 
 def test_the_steps_of_a_pipeline_are_told_one_by_one():
-    told = summary_of(pipeline())
-    first, last = told["steps"]
-    assert (first["kind"], last["kind"], told["n_features"], last["n_features"]) == ("nmf", "mixture", 64, 5)
+    found = summary_of(pipeline())
+    first, last = found["steps"]
+    assert (first["kind"], last["kind"], found["n_features"], last["n_features"]) == ("nmf", "mixture", 64, 5)
     names = {feature["name"] for part in last["parts"] for feature in part["top_features"]}
     assert names <= {f"nmf{i}" for i in range(5)}
 
@@ -141,6 +146,6 @@ def test_a_model_without_a_summary_of_its_own_is_told_by_what_it_has():
             self.components_, self.n_features_in_ = np.asarray(X[: self.size]), X.shape[1]
             return self
 
-    told = summary_of(Stranger(2).fit(np.eye(3)))
-    assert (told["kind"], told["n_components"], told["parameters"]) == ("stranger", 2, {"size": 2})
-    assert told["parts"][1] == {"name": "part1", "top_features": [{"name": "column1", "weight": 1.0}]}
+    found = summary_of(Stranger(2).fit(np.eye(3)))
+    assert (found["kind"], found["n_components"], found["parameters"]) == ("stranger", 2, {"size": 2})
+    assert found["parts"][1] == {"name": "part1", "top_features": [{"name": "column1", "weight": 1.0}]}

@@ -1,4 +1,4 @@
-"""What is raced: data set, loss, rank."""
+"""The cases of the race: data set, loss, rank."""
 
 from __future__ import annotations
 
@@ -7,7 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Case:
-    """One row of the table."""
+    """One case.
+
+    Parameters
+    ----------
+    name : str
+        What the command line calls it.
+    dataset : str
+        A name from `partwise.bench.datasets.DATASETS`.
+    beta : float
+        The loss.
+    n_components : int
+        The rank.
+    bundled : bool
+        Whether the data come with the package.
+    """
 
     name: str
     dataset: str

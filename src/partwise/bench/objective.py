@@ -24,7 +24,7 @@ class Objective:
         """The objective at these factors, whatever their type and layout."""
         W64 = np.ascontiguousarray(W, dtype=np.float64)
         Ht64 = np.ascontiguousarray(np.asarray(H, dtype=np.float64).T)
-        # Without BLAS's own threads: they go on spinning for a while, at the cost of whoever runs next.
+        # Without BLAS's own threads: they go on spinning for a while, at the cost of the next measurement.
         with own_threads():
             return float(self.matrix.row_divergence(W64, Ht64, self.loss, self.shift).sum())
 

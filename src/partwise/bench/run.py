@@ -1,4 +1,4 @@
-"""The whole race: legs in processes of their own, one after the other; table, JSON, plot."""
+"""The whole race: every racer on every case, each in its own process, one after the other; table, JSON, plot."""
 
 from __future__ import annotations
 
@@ -17,34 +17,53 @@ from partwise.bench.cases import CASES, Case, find_case
 from partwise.bench.matching import own_gaps, peer_target, time_with_restarts
 from partwise.bench.solvers import SOLVERS
 
-OURS = "partwise"
+PARTWISE = "partwise"
 
 
 def run_bench(
     folder: Path, names: Sequence[str], seeds: int, seconds: float, peers: Sequence[str]
 ) -> dict[str, Any]:
-    """Race every case; returns what `bench.json` says."""
+    """Race every case, and write `bench.json` and `bench.png`.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files go.
+    names : sequence of str
+        Names of cases; all that can be run if none is given.
+    seeds : int
+        Number of starts.
+    seconds : float
+        How long each peer runs.
+    peers : sequence of str
+        Names of the other racers; all if none is given.
+
+    Returns
+    -------
+    dict
+        The contents of `bench.json`.
+    """
     from rich.console import Console
     from rich.progress import Progress
 
     cases = [find_case(name) for name in names] if names else default_cases()
-    racers = [OURS, *(peers or (name for name in SOLVERS if name != OURS))]
-    legs = [(case, racer, seed) for case in cases for racer in racers for seed in range(seeds)]
+    racers = [PARTWISE, *(peers or (name for name in SOLVERS if name != PARTWISE))]
+    runs = [(case, racer, seed) for case in cases for racer in racers for seed in range(seeds)]
     results: dict[str, dict[str, list[dict[str, Any]]]] = {}
     with Progress(console=Console(file=sys.stderr)) as bar:
-        task = bar.add_task("race", total=len(legs))
-        for case, racer, seed in legs:
+        task = bar.add_task("race", total=len(runs))
+        for case, racer, seed in runs:
             bar.update(task, description=f"{case.name} · {racer} · seed {seed}")
             curves = results.setdefault(case.name, {}).setdefault(racer, [])
             if not (curves and "skipped" in curves[-1]):
-                # We need less time than the peers; a third of theirs shows where our runs end.
-                curves.append(one_leg(case, racer, seed, seconds / 3 if racer == OURS else seconds))
+                # partwise needs less time than the peers; a third of theirs shows where its runs end.
+                curves.append(run_racer(case, racer, seed, seconds / 3 if racer == PARTWISE else seconds))
             bar.advance(task)
     summary = {
         "machine": machine(),
         "seeds": seeds,
         "seconds": seconds,
-        "table": [row for case in cases for row in rows(case, results[case.name])],
+        "table": [row for case in cases for row in table_rows(case, results[case.name])],
         "curves": results,
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -54,13 +73,13 @@ def run_bench(
 
 
 def default_cases() -> list[Case]:
-    """All cases where the real data can be had, else those that need none."""
+    """All cases if PARTWISE_DATA names a folder of real data, else those whose data come with the package."""
     return [case for case in CASES if case.bundled or "PARTWISE_DATA" in os.environ]
 
 
-def one_leg(case: Case, racer: str, seed: int, seconds: float) -> dict[str, Any]:
+def run_racer(case: Case, racer: str, seed: int, seconds: float) -> dict[str, Any]:
     """A racer's curve, or why there is none."""
-    command = [sys.executable, "-m", "partwise.bench.leg", case.name, racer, str(seed), str(seconds)]
+    command = [sys.executable, "-m", "partwise.bench.segment", case.name, racer, str(seed), str(seconds)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
@@ -68,17 +87,17 @@ def one_leg(case: Case, racer: str, seed: int, seconds: float) -> dict[str, Any]
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def rows(case: Case, curves: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def table_rows(case: Case, curves: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """One row of the table for each peer."""
-    ours = curves[OURS]
+    ours = curves[PARTWISE]
     out = []
     for peer, theirs in curves.items():
-        if peer == OURS:
+        if peer == PARTWISE:
             continue
         if "skipped" in theirs[0]:
             out.append({"case": case.name, "peer": peer, "skipped": theirs[0]["skipped"]})
             continue
-        reason = next((why for why in map(worthless, theirs) if why), None)
+        reason = next((why for why in map(invalid_because, theirs) if why), None)
         if reason is not None:
             out.append({"case": case.name, "peer": peer, "skipped": reason})
             continue
@@ -104,8 +123,8 @@ def rows(case: Case, curves: dict[str, list[dict[str, Any]]]) -> list[dict[str, 
     return out
 
 
-def worthless(curve: dict[str, Any]) -> str | None:
-    """Why a curve says nothing, or None."""
+def invalid_because(curve: dict[str, Any]) -> str | None:
+    """Why a curve cannot be compared, or None."""
     values = np.array(curve["objective"])
     if not np.isfinite(values).all():
         return "its factors became infinite or NaN"
@@ -122,7 +141,7 @@ def machine() -> dict[str, Any]:
 
 
 def table_lines(summary: dict[str, Any]) -> list[str]:
-    """The table for a person."""
+    """The table as lines of text."""
     lines = [f"{'case':24s} {'peer':12s} {'t_peer':>8s} {'t_ours':>8s} {'ratio':>7s}  memory ours/peer"]
     for row in summary["table"]:
         if "skipped" in row:

@@ -30,11 +30,11 @@ TABLES: dict[str, tuple[str, tuple[int, ...]]] = {
     "breast": ("large", (23,)),
     "chess_krvskp": ("large", (10,)),
 }
-OURS = "partwise"
+PARTWISE = "partwise"
 
 
 def table_of(name: str) -> np.ndarray:
-    """A table of bool; entries that are missing count as zeros here, for most peers know none."""
+    """A table of bool; missing entries count as zeros here, since most peers cannot leave them out."""
     if name == "planted":
         return np.asarray(make_boolean(random_state=0).data, dtype=bool)
     if name == "planted-noisy":
@@ -44,7 +44,7 @@ def table_of(name: str) -> np.ndarray:
 
 
 def partwise_tiles(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """BooleanMF as it comes."""
+    """BooleanMF with its default search."""
     from partwise.models import BooleanMF
 
     model = BooleanMF(k, objective="error", random_state=0)
@@ -82,7 +82,7 @@ def pybmf(make: Callable[[Any, int], Any]) -> Callable[[np.ndarray, int], Any]:
             from PyBMF import models
 
             model = make(models, k)
-            # It draws even when told not to.
+            # It draws even with show_result=False.
             type(model).show_matrix = lambda *_, **__: None
             model.fit(
                 sp.csr_matrix(X.astype(float)),
@@ -100,14 +100,14 @@ def pybmf(make: Callable[[Any, int], Any]) -> Callable[[np.ndarray, int], Any]:
 
 
 def elbmf(_: Any, k: int) -> Any:
-    """It is not exported; it needs torch."""
+    """ELBMF, which PyBMF does not export and which needs torch."""
     from PyBMF.models.ELBMF import ELBMF
 
     return ELBMF(k=k, init_method="uniform", rounding=True, seed=0)
 
 
 RACERS: dict[str, Callable[[np.ndarray, int], Any]] = {
-    OURS: partwise_tiles,
+    PARTWISE: partwise_tiles,
     "sklearn-nmf-threshold": nmf_threshold,
     "pybmf-asso": pybmf(lambda models, k: models.Asso(tau=0.5, k=k)),
     "pybmf-grecond": pybmf(lambda models, k: models.GreConD(k=k)),
@@ -117,10 +117,14 @@ RACERS: dict[str, Callable[[np.ndarray, int], Any]] = {
 }
 
 
-def leg(name: str, k: int, racer: str) -> dict[str, Any]:
-    """One run: the first, unmeasured, on a corner of the table, so that compiling and importing is off the clock."""
+def timed_run(name: str, k: int, racer: str) -> dict[str, Any]:
+    """Wrong entries and seconds of one racer on one table.
+
+    An unmeasured run comes first, on a corner of the table or cut short, so that compiling and importing are off the
+    clock.
+    """
     X = table_of(name)
-    if racer != OURS:
+    if racer != PARTWISE:
         with contextlib.suppress(Exception):
             RACERS[racer](X[:40, :12], 2)
     else:
@@ -135,32 +139,49 @@ def leg(name: str, k: int, racer: str) -> dict[str, Any]:
 
 
 def race_tiles(folder: Path, names: Sequence[str], racers: Sequence[str], limit: float) -> dict[str, Any]:
-    """Every racer on every table; returns what `tiles.json` says."""
+    """Race every racer on every table, and write `tiles.json`.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the file goes.
+    names : sequence of str
+        Names of tables; all that can be had if none is given.
+    racers : sequence of str
+        Names of the other racers.
+    limit : float
+        Seconds after which a run is ended.
+
+    Returns
+    -------
+    dict
+        The contents of `tiles.json`.
+    """
     from rich.console import Console
     from rich.progress import Progress
 
     tables = names or [
         name for name, (source, _) in TABLES.items() if not source or "PARTWISE_DATA" in os.environ
     ]
-    legs = [(name, k, racer) for name in tables for k in TABLES[name][1] for racer in (OURS, *racers)]
+    runs = [(name, k, racer) for name in tables for k in TABLES[name][1] for racer in (PARTWISE, *racers)]
     results = []
     with Progress(console=Console(file=sys.stderr)) as bar:
-        task = bar.add_task("compiling, if that was not done before", total=len(legs))
-        # Compiled once for all legs, and kept on disk: no leg's limit should be spent on it.
-        in_process(tables[0], TABLES[tables[0]][1][0], OURS, limit + 600.0)
-        for name, k, racer in legs:
+        task = bar.add_task("compiling, if that was not done before", total=len(runs))
+        # Compiled once for all runs, and kept on disk: no run's limit should be spent on it.
+        run_in_process(tables[0], TABLES[tables[0]][1][0], PARTWISE, limit + 600.0)
+        for name, k, racer in runs:
             bar.update(task, description=f"{name} · {k} tiles · {racer}")
-            results.append({"table": name, "k": k, "racer": racer, **in_process(name, k, racer, limit)})
+            results.append({"table": name, "k": k, "racer": racer, **run_in_process(name, k, racer, limit)})
             bar.advance(task)
     summary: dict[str, Any] = {"limit": limit, "runs": results}
-    summary["lines"] = lines(results)
+    summary["lines"] = table_lines(results)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "tiles.json").write_text(json.dumps(summary), encoding="utf-8")
     return summary
 
 
-def in_process(name: str, k: int, racer: str, limit: float) -> dict[str, Any]:
-    """The leg in a process of its own, ended after `limit` seconds."""
+def run_in_process(name: str, k: int, racer: str, limit: float) -> dict[str, Any]:
+    """The result of `timed_run` in its own process, ended after `limit` seconds."""
     command = [sys.executable, "-m", "partwise.bench.tiles", name, str(k), racer]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
@@ -171,31 +192,31 @@ def in_process(name: str, k: int, racer: str, limit: float) -> dict[str, Any]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def lines(results: Sequence[dict[str, Any]]) -> list[str]:
-    """For a person: ours, then each peer with the time at which we were no worse."""
+def table_lines(results: Sequence[dict[str, Any]]) -> list[str]:
+    """The results as lines of text: partwise, then each peer with the time at which partwise was no worse."""
     out = ["table            k  racer                    wrong    seconds   ours no worse after"]
-    ours: dict[str, Any] = {}
+    own: dict[str, Any] = {}
     for run in results:
-        if run["racer"] == OURS:
-            ours = run
+        if run["racer"] == PARTWISE:
+            own = run
         place = f"{run['table']:15s} {run['k']:2d}  {run['racer']:22s}"
         if "skipped" in run:
             out.append(f"{place}  {run['skipped']}")
             continue
-        after = matched(ours, run["wrong"])
-        when = "" if run is ours else "   never" if after is None else f"   {after:9.3f} s"
+        after = time_to_match(own, run["wrong"])
+        when = "" if run is own else "   never" if after is None else f"   {after:9.3f} s"
         out.append(f"{place} {run['wrong']:7d}  {run['seconds']:9.3f} {when}")
     return out
 
 
-def matched(ours: dict[str, Any], wrong: float) -> float | None:
-    """Seconds until ours was no worse than so many wrong entries."""
-    history = ours.get("history") or {"seconds": [], "error": []}
+def time_to_match(own: dict[str, Any], wrong: float) -> float | None:
+    """Seconds until the run of partwise had no more than `wrong` wrong entries; None if it never had."""
+    history = own.get("history") or {"seconds": [], "error": []}
     for seconds, error in zip(history["seconds"], history["error"]):
         if error <= wrong:
             return float(seconds)
-    return float(ours["seconds"]) if ours.get("wrong", np.inf) <= wrong else None
+    return float(own["seconds"]) if own.get("wrong", np.inf) <= wrong else None
 
 
 if __name__ == "__main__":
-    print(json.dumps(leg(sys.argv[1], int(sys.argv[2]), sys.argv[3])))
+    print(json.dumps(timed_run(sys.argv[1], int(sys.argv[2]), sys.argv[3])))

@@ -71,7 +71,7 @@ def usage_of(table: BitTable, columns: np.ndarray, prices: Prices, exact: bool |
 
 
 def measured(table: BitTable, found: Found, thorough: bool = True) -> Measures:
-    """Put tiles into the order of their worth, assign the rows to them, and say what they are.
+    """Put tiles into the order of their worth, assign the rows to them, and measure them.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from partwise.boolean.bits import pack, product, unpack
 from partwise.boolean.description import cover_totals
 from partwise.boolean.prices import Prices
 
-#: Fewest wrong entries, per row or column and in all, from which flips can be told from structure not modelled.
+#: Fewest wrong entries, per row or column and in all, from which flips differ visibly from structure.
 ENOUGH, ENOUGH_IN_ALL = 5.0, 2000
 #: Most entries that are examined (but at least a thousand rows).
 LOOK = 20_000_000
@@ -40,7 +40,7 @@ def likely_prices(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> Pr
 
 
 def looks_like_flips(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> bool:
-    """Whether the wrong entries are spread as independent flips would be, and are enough to tell.
+    """Whether the wrong entries are spread as independent flips would be, and are enough for that to be judged.
 
     Uncovered ones, and covered zeros, are counted by row and by column; under independent flips each count is
     binomial, and the mean of the squared standardised counts is near 1. It may be at most `MOST_DISPERSION`.

@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"partwise: {_sentence(error)}", file=sys.stderr)
         sys.exit(2)
     except Exception as error:
-        # Usage errors know how to show themselves. They are told by that, since typer may carry a click of its own.
+        # Usage errors have a method `show`; typer may bundle its own click, so their class cannot be tested.
         if type(error).__name__ == "Abort":
             _stopped()
         if not (hasattr(error, "show") and hasattr(error, "exit_code")):

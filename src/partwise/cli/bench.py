@@ -25,7 +25,7 @@ def bench(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Race against other libraries: when are we where they end up? Data from PARTWISE_DATA where set."""
+    """Race against other libraries: how soon partwise reaches what they end at. Data from PARTWISE_DATA where set."""
     if tiles:
         bench_tiles(output, cases or (), peer or (), seconds, as_json)
         return
@@ -43,17 +43,17 @@ def bench(
 def bench_tiles(
     output: Path, names: Sequence[str], peers: Sequence[str], limit: float, as_json: bool
 ) -> None:
-    """Boolean factorization."""
-    from partwise.bench.tiles import OURS, RACERS, TABLES, race_tiles
+    """Race Boolean factorization; see `partwise.bench.tiles`."""
+    from partwise.bench.tiles import PARTWISE, RACERS, TABLES, race_tiles
 
     for name in peers:
-        if name not in RACERS or name == OURS:
+        if name not in RACERS or name == PARTWISE:
             raise ValueError(
-                f"no racer is called '{name}'; there are {', '.join(r for r in RACERS if r != OURS)}."
+                f"no racer is called '{name}'; there are {', '.join(r for r in RACERS if r != PARTWISE)}."
             )
     for name in names:
         if name not in TABLES:
             raise ValueError(f"no table is called '{name}'; there are {', '.join(TABLES)}.")
-    summary = race_tiles(output, names, peers or [name for name in RACERS if name != OURS], limit)
+    summary = race_tiles(output, names, peers or [name for name in RACERS if name != PARTWISE], limit)
     lines = [*summary.pop("lines"), f"Results are in {output}/: tiles.json"]
     emit(summary, as_json, lines)

@@ -118,7 +118,7 @@ def held_out(samples: Samples, seed: int) -> tuple[Samples, Samples]:
 
 
 def picture_size(shape: str | None, deslant: bool) -> tuple[int, int] | None:
-    """28x28 as two numbers."""
+    """Height and width from a text such as 28x28."""
     if shape is None:
         if deslant:
             raise ValueError("--deslant needs --shape, the height and width of the pictures, as 28x28.")

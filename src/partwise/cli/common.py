@@ -1,4 +1,4 @@
-"""What several verbs share: talking to a person or to a program, names, and folders."""
+"""What several verbs share: notes and results on the terminal, names, and folders."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def say(text: str) -> None:
-    """A line for the person at the terminal; stdout is kept for results."""
+    """Print a line on stderr; stdout is kept for results."""
     print(text, file=sys.stderr)
 
 
 def emit(summary: dict[str, Any], as_json: bool, lines: list[str]) -> None:
-    """The outcome on stdout: JSON for a program, or lines for a person."""
+    """Print the outcome on stdout, as JSON or as lines of text."""
     if as_json:
         from partwise.io.write import json_text
 

@@ -1,4 +1,4 @@
-"""A summary in lines for a person. Everything shown is in the summary: no class is known here."""
+"""A summary as lines of text. Everything shown is in the summary: no class is known here."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def lines_of_model(summary: dict[str, Any], name: str, indent: str = "") -> list
 
 
 def counted_parts(summary: dict[str, Any]) -> str:
-    """1 part, 2 parts, no tiles."""
+    """A number of parts in words: 1 part, 2 parts, no tiles."""
     count, word = summary["n_components"], summary["part_word"]
     return f"{count or 'no'} {word}{'' if count == 1 else 's'}"
 

@@ -8,7 +8,7 @@ from partwise.cli.options import Json, ModelFile
 
 
 def info(model: ModelFile, as_json: Json = False) -> None:
-    """Tell what a model file holds: its class, parameters, shape and parts; for a pipeline, of each step."""
+    """Show what a model file holds: its class, parameters, shape and parts; for a pipeline, of each step."""
     from partwise import load
     from partwise.models.summary import summary_of
 

@@ -1,4 +1,4 @@
-"""What every verb that fits does: fit, say what it noted, write, tell, and end with an exit code.
+"""What every verb that fits does: fit, print notes, write the files, print the summary, return an exit code.
 
 A verb hands over a model and samples, and, if it has more to do after the fit, a function that returns `Extras`.
 """
@@ -129,7 +129,7 @@ def run(
 
 
 def fit(model: Any, samples: Samples, checkpoint: Path | None) -> Fitted:
-    """Fit the model; what it warned of is said."""
+    """Fit the model; its warnings are printed as notes."""
     from partwise.core import Interrupted
 
     more = {} if checkpoint is None else {"checkpoint": checkpoint}
@@ -223,7 +223,7 @@ def noted() -> Iterator[list[warnings.WarningMessage]]:
 
 @contextmanager
 def about(source: str) -> Iterator[None]:
-    """Errors begin with the file: the estimator speaks of X, a person at the terminal gave a file."""
+    """Put the file's name before errors: the estimator names X, the user gave a file."""
     try:
         yield
     except ValueError as error:

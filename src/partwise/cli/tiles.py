@@ -26,7 +26,10 @@ def tiles(
         float | None, typer.Option(help="Most seconds of search; 9 to 27 by size, if not given.")
     ] = None,
     trust: Annotated[
-        int, typer.Option(help="Search so often again, and on so many resamples, to see which tiles return.")
+        int,
+        typer.Option(
+            help="Repeat the search this often, and on as many resamples, to see which tiles return."
+        ),
     ] = 0,
     quiet: Quiet = False,
     seed: Seed = None,
@@ -51,7 +54,7 @@ def tiles(
 
 
 def measured(fitted: Fitted, searches: int) -> Extras:
-    """How far tiles can be trusted, if asked for; the rows of each; the picture."""
+    """Files beside those of every fit: trust in the tiles if asked for, the rows of each, the picture."""
     from partwise.cli.pipeline import Extras
     from partwise.plot.tiles import draw_tiles
 

@@ -83,11 +83,27 @@ class Checkpoint:
             )
 
     def due(self) -> bool:
-        """Whether it is time to save again."""
+        """Whether the interval since the last save has passed.
+
+        Returns
+        -------
+        bool
+            True when it is time to save again.
+        """
         return clock() - self._last_save >= self.interval
 
     def save(self, name: str, packed: dict[str, Any], rng: np.random.Generator | None = None) -> None:
-        """Write arrays and plain values under a name, with the place of the generator in its stream."""
+        """Write arrays and plain values under a name, with the place of the generator in its stream.
+
+        Parameters
+        ----------
+        name : str
+            Name of the run or stage.
+        packed : dict
+            Arrays, and values that JSON can hold.
+        rng : Generator, optional
+            Generator whose state is saved too.
+        """
         from partwise.io.atomic import atomic_file
 
         head: dict[str, Any] = {**FORMAT, "values": {}, "rng": None}
@@ -105,7 +121,25 @@ class Checkpoint:
         self._last_save = clock()
 
     def load(self, name: str, rng: np.random.Generator | None = None) -> dict[str, Any] | None:
-        """What `save` wrote under this name, None if nothing; the generator is set to where it was."""
+        """What `save` wrote under this name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the run or stage.
+        rng : Generator, optional
+            Set to the state it had when it was saved.
+
+        Returns
+        -------
+        dict or None
+            Arrays and values; None if nothing was saved.
+
+        Raises
+        ------
+        ValueError
+            If the file is damaged, or was written by another version.
+        """
         file = self._file(name)
         if not file.exists():
             return None
@@ -164,7 +198,18 @@ def described(value: Any) -> str:
 
 
 def digest(*parts: Any) -> str:
-    """A short hash of arrays, sparse matrices and texts."""
+    """A short hash of arrays, sparse matrices and texts.
+
+    Parameters
+    ----------
+    *parts : array, sparse matrix or object
+        What is hashed, in order; other objects by their text.
+
+    Returns
+    -------
+    str
+        24 hexadecimal digits.
+    """
     made = hashlib.blake2b(digest_size=12)
     for part in parts:
         if hasattr(part, "tocsr"):

@@ -53,7 +53,20 @@ class Problem:
     # -------------------------------------------------------------- the objective
 
     def data_loss(self, W: np.ndarray, Ht: np.ndarray) -> float:
-        """The divergence alone, row weights included."""
+        """The divergence alone, row weights included.
+
+        Parameters
+        ----------
+        W : array of shape (n_samples, n_components)
+            The first factor.
+        Ht : array of shape (n_features, n_components)
+            The transpose of the second.
+
+        Returns
+        -------
+        float
+            Σ_i r_i Σ_j ω_ij d(x_ij | (W H)_ij + δ).
+        """
         X = self.X
         if isinstance(X, InMemory) and X.inner_weight is not None:
             # The weights belong to the other side: sum there.
@@ -62,20 +75,56 @@ class Problem:
         return float(rows.sum() if X.row_weight is None else rows @ X.row_weight)
 
     def prior_value(self, W: np.ndarray, Ht: np.ndarray) -> float:
-        """What the priors add."""
+        """What the priors add to the objective.
+
+        Parameters
+        ----------
+        W : array of shape (n_samples, n_components)
+            The first factor.
+        Ht : array of shape (n_features, n_components)
+            The transpose of the second.
+
+        Returns
+        -------
+        float
+            The priors of W and, where H is learned, of H.
+        """
         value = self.prior_W.value(W, self.X.row_weight)
         return value + (self.prior_H.value(Ht, self._inner_weight) if self.update_H else 0.0)
 
     def objective(self, W: np.ndarray, Ht: np.ndarray) -> float:
-        """Loss plus priors."""
+        """Loss plus priors.
+
+        Parameters
+        ----------
+        W : array of shape (n_samples, n_components)
+            The first factor.
+        Ht : array of shape (n_features, n_components)
+            The transpose of the second.
+
+        Returns
+        -------
+        float
+            `data_loss` plus `prior_value`.
+        """
         return self.data_loss(W, Ht) + self.prior_value(W, Ht)
 
     def gradient(self, W: np.ndarray, Ht: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Derivatives of the objective by W and by Hᵀ.
 
+        Parameters
+        ----------
+        W : array of shape (n_samples, n_components)
+            The first factor.
+        Ht : array of shape (n_features, n_components)
+            The transpose of the second.
+
         Returns
         -------
-        array of shape (n_samples, n_components), array of shape (n_features, n_components)
+        by_W : array of shape (n_samples, n_components)
+            Derivatives by the entries of W.
+        by_H : array of shape (n_features, n_components)
+            Derivatives by the entries of Hᵀ.
         """
 
         def task(rows: slice, block: InMemory, A: np.ndarray) -> Any:
@@ -113,7 +162,18 @@ class Problem:
         )
 
     def rows(self, index: Any) -> Problem:
-        """The problem of some of the rows, for minibatches: an array of row numbers, or a slice."""
+        """The problem of some of the rows, for minibatches.
+
+        Parameters
+        ----------
+        index : slice or array of int
+            The rows.
+
+        Returns
+        -------
+        Problem
+            The same objective summed over these rows only.
+        """
         return replace(self, X=self.X.rows(index), prior_W=self.prior_W.rows(index))
 
     # -------------------------------------------------------------- for half-steps
@@ -129,29 +189,85 @@ class Problem:
         return self._once("_terms_H", self.prior_H.terms)
 
     def terms_at_W(self, W: np.ndarray) -> Terms:
-        """The terms of a half-step that begins at W: those of its entries, and its couplings majorised there."""
+        """The terms of a half-step that begins at W: those of its entries, and its couplings majorised there.
+
+        Parameters
+        ----------
+        W : array of shape (n_samples, n_components)
+            The factor at the beginning of the half-step.
+
+        Returns
+        -------
+        Terms
+            What the half-step adds to the loss.
+        """
         return _with_couplings(self.terms_W, self.prior_W, W, self.X.row_weight)
 
     def terms_at_H(self, Ht: np.ndarray) -> Terms:
-        """The same for Hᵀ."""
+        """The terms of a half-step that begins at Hᵀ; see `terms_at_W`.
+
+        Parameters
+        ----------
+        Ht : array of shape (n_features, n_components)
+            The factor at the beginning of the half-step.
+
+        Returns
+        -------
+        Terms
+            What the half-step adds to the loss.
+        """
         return _with_couplings(self.terms_H, self.prior_H, Ht, self._inner_weight)
 
     def order_W(self, n_components: int) -> np.ndarray:
-        """The components of W that may change, in their order."""
+        """The components of W that may change, in their order.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of all components.
+
+        Returns
+        -------
+        array of int
+            Their numbers.
+        """
         return np.arange(n_components) if self.free_W is None else np.asarray(self.free_W)
 
     def order_H(self, n_components: int) -> np.ndarray:
-        """The components of H that may change, in their order."""
+        """The components of H that may change, in their order.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of all components.
+
+        Returns
+        -------
+        array of int
+            Their numbers.
+        """
         return np.arange(n_components) if self.free_H is None else np.asarray(self.free_H)
 
     # -------------------------------------------------------------- constants of the data
 
     def squared_norm(self) -> float:
-        """Σ r ω x², which a Frobenius solver needs once."""
+        """Squared norm of the data, which a Frobenius solver needs once.
+
+        Returns
+        -------
+        float
+            Σ r ω x², computed at the first call.
+        """
         return float(self._once("_squared_norm", self.X.squared_norm))
 
     def entropy_terms(self) -> float:
-        """Σ r ω (x log x − x + δ): what of the Kullback-Leibler loss does not depend on the factors."""
+        """The part of the Kullback-Leibler loss that does not depend on the factors.
+
+        Returns
+        -------
+        float
+            Σ r ω (x log x − x + δ), computed at the first call.
+        """
         return float(self._once("_entropy_terms", self._entropy_terms))
 
     def _entropy_terms(self) -> float:
@@ -162,7 +278,13 @@ class Problem:
         return float(r @ (X.row_divergence(*zero, KL, 1.0) + (self.shift - 1.0) * X.row_observed()))
 
     def constant(self) -> float:
-        """What of a quadratic or Poisson loss does not depend on the factors."""
+        """The part of a quadratic or Poisson loss that does not depend on the factors.
+
+        Returns
+        -------
+        float
+            ½ `squared_norm` for the quadratic loss, else `entropy_terms`.
+        """
         return 0.5 * self.squared_norm() if self.loss.newton == "quadratic" else self.entropy_terms()
 
     def _once(self, name: str, compute: Callable[[], Any]) -> Any:

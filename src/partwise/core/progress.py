@@ -53,7 +53,15 @@ class ProgressBar:
         self._bar.start()
 
     def update(self, place: float, objective: float) -> None:
-        """Move the bar to `place` and show the objective."""
+        """Move the bar to `place` and show the objective.
+
+        Parameters
+        ----------
+        place : float
+            Steps or seconds done, in the unit of `total`.
+        objective : float
+            The number beside the bar.
+        """
         self._bar.update(self._task, completed=place, objective=f"{objective:.6g}")
 
     def close(self) -> None:

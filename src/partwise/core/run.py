@@ -26,11 +26,41 @@ class Method(Protocol[ProblemT, StateT]):
     """What the loop asks of a solver, an EM or a sampler."""
 
     def value(self, problem: ProblemT, state: StateT) -> float:
-        """The objective where the state stands, found as the steps find it."""
+        """The objective at a state, computed as the steps compute it.
+
+        Parameters
+        ----------
+        problem : object
+            What is solved.
+        state : RunState
+            Where the run stands.
+
+        Returns
+        -------
+        float
+            The objective.
+        """
         ...
 
     def step(self, problem: ProblemT, state: StateT, rng: np.random.Generator) -> tuple[StateT, Info]:
-        """One iteration."""
+        """One iteration.
+
+        Parameters
+        ----------
+        problem : object
+            What is solved.
+        state : RunState
+            Where the run stands; the step may change it in place.
+        rng : Generator
+            Where random numbers are drawn from.
+
+        Returns
+        -------
+        state : RunState
+            Where the run stands after the step.
+        info : Info
+            What the step reports.
+        """
         ...
 
 
@@ -38,10 +68,12 @@ class Method(Protocol[ProblemT, StateT]):
 class Result(Generic[StateT]):
     """Where a run ended.
 
-    Attributes
+    Parameters
     ----------
     state : RunState
+        The last state.
     reason : {"converged", "max_iter", "max_time", "interrupted"}
+        Why the run ended.
     history : History
         The start and every step.
     """
@@ -72,8 +104,12 @@ def run(
 
     Parameters
     ----------
-    problem, method, state
-        What is solved, how, and from where.
+    problem : object
+        What is solved.
+    method : Method
+        How it is solved.
+    state : RunState
+        Where to start.
     max_iter : int
         Steps at most; those that a restored state has behind it count.
     stopping : Stopping, optional

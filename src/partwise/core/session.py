@@ -83,7 +83,13 @@ class Session:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """A block that Ctrl-C ends without an exception; what it had not done is left undone."""
+        """A block that Ctrl-C ends without an exception; what it had not done is left undone.
+
+        Yields
+        ------
+        None
+            Nothing; whether Ctrl-C was pressed is in `interrupted`.
+        """
         try:
             yield
         except KeyboardInterrupt:
@@ -103,9 +109,21 @@ class Session:
             self.bar.update(place, objective)
 
     def restarts(self, count: int, attempt: Callable[[int], _Outcome]) -> list[_Outcome]:
-        """Call ``attempt(0) … attempt(count − 1)`` until Ctrl-C or the time limit; every outcome, in order.
+        """Call ``attempt(0) … attempt(count − 1)`` until Ctrl-C or the time limit.
 
         The first attempt is always made. Ctrl-C during a later one drops that one and keeps those before it.
+
+        Parameters
+        ----------
+        count : int
+            Number of attempts, at most.
+        attempt : callable
+            Given the number of the attempt; returns its outcome.
+
+        Returns
+        -------
+        list
+            The outcomes, in order.
         """
         outcomes: list[_Outcome] = []
         for i in range(count):
@@ -120,7 +138,18 @@ class Session:
         return outcomes
 
     def latest(self, outcomes: Iterator[_Outcome]) -> _Outcome:
-        """The last of ever better outcomes; Ctrl-C ends the search for more, and is raised only before the first."""
+        """The last of ever better outcomes.
+
+        Parameters
+        ----------
+        outcomes : iterator
+            Yields outcomes, each better than the one before.
+
+        Returns
+        -------
+        object
+            The last outcome. Ctrl-C ends the search for more, and is raised only before the first.
+        """
         found: list[_Outcome] = []
         try:
             for one in outcomes:
@@ -146,6 +175,11 @@ class Session:
             Returns a dict of arrays and numbers.
         rng : Generator, optional
             The random numbers that `compute` draws from; set to where it left them when the result comes from a file.
+
+        Returns
+        -------
+        dict
+            What `compute` returned, now or in an earlier call.
         """
         if self.checkpoint is None:
             return compute()
@@ -161,7 +195,13 @@ class Session:
 
 
 def current_session() -> Session | None:
-    """The innermost open session of this thread, if any."""
+    """The innermost open session of this thread.
+
+    Returns
+    -------
+    Session or None
+        None where no session is open.
+    """
     return _current.get()
 
 
@@ -171,9 +211,23 @@ def open_session(
     bar: ProgressBar | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Iterator[Session]:
-    """Open a session for the fit in the block; see `Session` for the parameters.
+    """Open a session for the fit in the block.
 
     When the block ends normally after Ctrl-C, the outermost session issues the warning `Interrupted`.
+
+    Parameters
+    ----------
+    max_time : float, optional
+        Seconds that the fit may take, compiling not counted.
+    bar : ProgressBar, optional
+        Where steps are shown; closed with the session.
+    checkpoint : Checkpoint, optional
+        Where runs save their state and look for one to go on from.
+
+    Yields
+    ------
+    Session
+        The session, current until the block ends.
     """
     parent = _current.get()
     session = Session(max_time, bar, checkpoint, parent)
@@ -195,7 +249,13 @@ def open_session(
 
 @contextmanager
 def joined_session() -> Iterator[Session]:
-    """The current session, or a new one for the block where there is none."""
+    """The current session, or a new one for the block where there is none.
+
+    Yields
+    ------
+    Session
+        The session.
+    """
     session = _current.get()
     if session is not None:
         yield session

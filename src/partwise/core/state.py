@@ -15,25 +15,36 @@ import numpy as np
 class RunState:
     """What every iterative method keeps between steps; methods add their own fields.
 
-    Attributes
+    Parameters
     ----------
     iteration : int
         Steps done so far.
     objective : float
-        Objective where the state stands, NaN when not known.
+        Objective at this state, NaN when not known.
     """
 
     iteration: int = 0
     objective: float = float("nan")
 
     def copy(self) -> Any:
-        """A copy that later steps will not change."""
+        """A copy that later steps will not change.
+
+        Returns
+        -------
+        RunState
+            A deep copy, of the same class.
+        """
         return copy.deepcopy(self)
 
     def pack(self) -> dict[str, Any]:
         """Fields as arrays and plain values, for a checkpoint.
 
         Fields whose metadata has ``packed=False`` are left out: `restore` must be able to find them again.
+
+        Returns
+        -------
+        dict
+            Values by field name; entries of a dict field by "field.key".
         """
         packed: dict[str, Any] = {}
         for one in dataclasses.fields(self):
@@ -47,7 +58,13 @@ class RunState:
         return packed
 
     def restore(self, packed: dict[str, Any]) -> None:
-        """Set the fields to what `pack` gave."""
+        """Set the fields to what `pack` returned.
+
+        Parameters
+        ----------
+        packed : dict
+            What `pack` returned.
+        """
         for one in dataclasses.fields(self):
             if not one.metadata.get("packed", True):
                 continue
@@ -60,13 +77,18 @@ class RunState:
 class State(RunState):
     """The factors, each long × k: X ≈ W · Htᵀ. Steps write into these arrays.
 
-    Attributes
+    Parameters
     ----------
     W : array of shape (n_samples, n_components)
+        The first factor.
     Ht : array of shape (n_features, n_components)
         The transpose of H, so that both factors look alike to a solver.
     extra : dict of str to array
         What a solver must remember beside the factors (momentum, step sizes).
+    iteration : int
+        Steps done so far.
+    objective : float
+        Objective at this state, NaN when not known.
     """
 
     W: np.ndarray
@@ -78,9 +100,10 @@ class State(RunState):
 class Info:
     """What one step reports.
 
-    Attributes
+    Parameters
     ----------
     iteration : int
+        Steps done so far.
     objective : float
         What the run lowers (or, for a likelihood, raises), after the step.
     violation : float

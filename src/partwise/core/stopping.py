@@ -11,6 +11,11 @@ from partwise.core.state import Info
 class Stopping(ABC):
     """A rule with a memory; make a new one for each run.
 
+    Parameters
+    ----------
+    tol : float
+        Tolerance; 0 never stops.
+
     Attributes
     ----------
     memory : dict
@@ -22,19 +27,41 @@ class Stopping(ABC):
         self.memory: dict[str, Any] = {}
 
     def begin(self, objective: float) -> None:
-        """Take note of the objective at the start."""
+        """Take note of the objective at the start.
+
+        Parameters
+        ----------
+        objective : float
+            Its value before the first step.
+        """
         self.memory = {"first": objective}
 
     @abstractmethod
     def done(self, info: Info) -> bool:
-        """Whether the run has converged; `tol = 0` never has."""
+        """Whether the run has converged; `tol = 0` never has.
+
+        Parameters
+        ----------
+        info : Info
+            What the last step reported.
+
+        Returns
+        -------
+        bool
+            True ends the run.
+        """
 
 
 class RelativeProgress(Stopping):
     """Converged when the objective falls, per step, by less than `tol` times itself.
 
-    The fall is averaged over the last ten steps, so that one lazy step does not end a run. An objective
-    that has come down to rounding level (1e-14 of where it began) is done too.
+    The fall is averaged over the last ten steps, so that one short step does not end a run. An objective
+    that has come down to rounding level (1e-14 of its first value) is done too.
+
+    Parameters
+    ----------
+    tol : float
+        Tolerance; 0 never stops.
     """
 
     window = 10
@@ -63,6 +90,7 @@ class SmallGain(Stopping):
     Parameters
     ----------
     tol : float
+        Tolerance; 0 never stops.
     steps : int
         How many such steps in a row; one alone may be a plateau.
     after : int
@@ -89,7 +117,13 @@ class SmallGain(Stopping):
 
 
 class ViolationRatio(Stopping):
-    """scikit-learn's rule for coordinate descent: projected gradient below `tol` times that of step one."""
+    """Rule of scikit-learn for coordinate descent: projected gradient below `tol` times that of step one.
+
+    Parameters
+    ----------
+    tol : float
+        Tolerance; 0 never stops.
+    """
 
     def done(self, info: Info) -> bool:
         """Compare the sum of projected gradients with the first step's."""
@@ -100,8 +134,14 @@ class ViolationRatio(Stopping):
 
 
 class ObjectiveEveryTen(Stopping):
-    """scikit-learn's rule for multiplicative updates: every ten steps, √(2·objective) fell by less than `tol`
-    times its value at the start.
+    """Rule of scikit-learn for multiplicative updates, applied every ten steps.
+
+    Converged when √(2 · objective) has fallen, since ten steps ago, by less than `tol` times its value at the start.
+
+    Parameters
+    ----------
+    tol : float
+        Tolerance; 0 never stops.
     """
 
     def begin(self, objective: float) -> None:

@@ -25,13 +25,13 @@ def make_boolean(
 ) -> Bunch:
     """Draw a yes/no table made of overlapping tiles, then flip some entries.
 
-    Algorithm 3.3 of the thesis behind `BooleanMF`. Every tile has ⌈n/100⌉ rows and ⌈m/100⌉ columns that are its
+    Algorithm 3.3 of Gonsior (2019). Every tile has ⌈n/100⌉ rows and ⌈m/100⌉ columns that are its
     alone, and takes a share `density` of the others at random; the table is the Boolean product. Zeros become
     ones with probability `noise_add`, ones become zeros with probability `noise_drop`. The defaults are the
-    thesis's "clean" data; its "noisy" data have 0.05 and 0.15.
+    "clean" data of Gonsior (2019); the "noisy" data there have 0.05 and 0.15.
 
     The printed algorithm swaps the two sides in its step 4 and takes the ordinary product in step 6; both are
-    mended here.
+    corrected here.
 
     Parameters
     ----------

@@ -43,12 +43,13 @@ def fetch(name: str, **options: Any) -> Any:
     ----------
     name : str
         One of ``dataset_names()``.
-    **options
-        For the function.
+    **options : object
+        Parameters of the function.
 
     Returns
     -------
     Bunch
+        What the function returns.
 
     Examples
     --------
@@ -65,6 +66,12 @@ def fetch(name: str, **options: Any) -> Any:
 
 
 def dataset_names() -> list[str]:
-    """Return the names of all data sets, those of installed packages included."""
+    """Return the names of all data sets, those of installed packages included.
+
+    Returns
+    -------
+    list of str
+        The names, sorted.
+    """
     load_plugins()
     return sorted(_functions)

@@ -28,7 +28,7 @@ def csr_from(arrays: Arrays, dtype: DTypeLike, prefix: str = "") -> sp.csr_array
     """Return the CSR array stored as ``data``, ``indices``, ``indptr``, ``shape``, one row per sample."""
     indptr = arrays[prefix + "indptr"]
     first, second = (int(n) for n in arrays[prefix + "shape"])
-    # Some files give the shape of the transpose; the row pointer tells how many rows there really are.
+    # Some files give the shape of the transpose; the row pointer gives the true number of rows.
     n_rows = indptr.size - 1
     n_columns = second if first == n_rows else first
     values = arrays[prefix + "data"].astype(dtype)

@@ -9,8 +9,14 @@ from dataclasses import dataclass
 class Upstream:
     """A publisher's own file from which the same data can be read.
 
-    ``url`` is its address, ``known_hash`` its checksum as pooch writes it, ``filename`` its name in
-    the cache.
+    Parameters
+    ----------
+    url : str
+        Its address.
+    known_hash : str
+        Its checksum, as pooch writes it.
+    filename : str
+        Its name in the cache.
     """
 
     url: str
@@ -22,9 +28,18 @@ class Upstream:
 class Entry:
     """One data file.
 
-    ``path`` is its place below a data folder, ``sha256`` its checksum, ``home`` where the data are
-    published or described, ``terms`` what its publishers ask of users, ``upstream`` the file to
-    download from the publisher when there is one at a stable address.
+    Parameters
+    ----------
+    path : str
+        Its place below a data folder.
+    sha256 : str
+        Its checksum.
+    home : str
+        Where the data are published or described.
+    terms : str
+        What its publishers ask of users.
+    upstream : Upstream, optional
+        The file to download from the publisher, when there is one at a stable address.
     """
 
     path: str
@@ -202,9 +217,19 @@ REGISTRY: dict[str, Entry] = {
 
 
 def register_file(name: str, entry: Entry) -> None:
-    """Let ``locate`` and ``describe`` know one more data file, by this name.
+    """Let ``locate`` and ``describe`` know one more data file.
 
-    Raises ValueError when another file has the name.
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    entry : Entry
+        What is known of it.
+
+    Raises
+    ------
+    ValueError
+        If another file has the name.
     """
     if REGISTRY.setdefault(name, entry) != entry:
         raise ValueError(f"The data file '{name}' is already registered, as {REGISTRY[name].path}.")

@@ -15,16 +15,29 @@ _SCHEMES = ("http", "https", "ftp")
 
 @dataclass(frozen=True)
 class Located:
-    """A file on disk; ``upstream`` tells the publisher's own format from the registered one."""
+    """A file on disk; ``upstream`` is True if it has the publisher's own format and not the registered one."""
 
     path: Path
     upstream: bool = False
 
 
 def locate(name: str) -> Located:
-    """Return where the registered file ``name`` lies on disk, downloading it if need be.
+    """Return where a registered file lies on disk, downloading it if need be.
 
-    Raises FileNotFoundError, saying what to do, when no source has the file.
+    Parameters
+    ----------
+    name : str
+        The name it is registered under.
+
+    Returns
+    -------
+    Located
+        Its path, and whether it has the publisher's own format.
+
+    Raises
+    ------
+    FileNotFoundError
+        If no source has the file; the message says what to do.
     """
     entry = REGISTRY[name]
     if folder := os.environ.get("PARTWISE_DATA"):
@@ -54,7 +67,20 @@ def locate(name: str) -> Located:
 
 
 def describe(name: str, title: str) -> str:
-    """Return a short text for ``DESCR``: what the data are, where they come from, on what terms."""
+    """Return a short text for ``DESCR``: what the data are, where they come from, on what terms.
+
+    Parameters
+    ----------
+    name : str
+        The name that the file is registered under.
+    title : str
+        What the data are.
+
+    Returns
+    -------
+    str
+        Several lines.
+    """
     entry = REGISTRY[name]
     return f"{title}\n\nSource: {entry.home}\nTerms: {entry.terms}\nFile: {entry.path}\n"
 

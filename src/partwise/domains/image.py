@@ -30,8 +30,8 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
     deslant : bool, default=True
         Whether to shear at all.
     center : {"mass", "box"}, default="mass"
-        What is put in the middle: the ink's centre of mass, or the box around it (in whole pixels). Digits are told
-        apart better by the first; by the second nothing is lost of a digit no larger than the window.
+        What is put in the middle: the ink's centre of mass, or the box around it (in whole pixels). Digits are
+        classified better after the first; after the second nothing is lost of a digit no larger than the window.
 
     Examples
     --------
@@ -60,11 +60,13 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_samples, height × width)
             Nonnegative images as flat rows.
-        y : ignored
+        y : None
+            Ignored.
 
         Returns
         -------
-        self : DeslantCrop
+        DeslantCrop
+            The transformer itself.
         """
         self._images(X, reset=True)
         return self
@@ -79,7 +81,7 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        windows : ndarray of shape (n_samples, size²)
+        ndarray of shape (n_samples, size²)
             Flat rows, float32 if X is, else float64.
         """
         check_is_fitted(self, "n_features_in_")
@@ -95,11 +97,12 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        input_features : ignored
+        input_features : None
+            Ignored.
 
         Returns
         -------
-        names : ndarray of str objects
+        ndarray of str objects
             "pixel_0_0", "pixel_0_1", …: row and column.
         """
         return np.array([f"pixel_{r}_{c}" for r in range(self.size) for c in range(self.size)], dtype=object)

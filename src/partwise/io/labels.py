@@ -19,11 +19,22 @@ from partwise.io.text import broken_gzip, not_utf8, open_text
 from partwise.io.words import set_aside, shorten
 
 _WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
-_EXACT = 2.0**53  # whole numbers up to here are told apart by float64
+_EXACT = 2.0**53  # whole numbers up to here are distinct in float64
 
 
 def label_names(table: Table) -> list[str]:
-    """Return the names that :func:`take_labels` finds in a table."""
+    """The names that :func:`take_labels` finds in a table.
+
+    Parameters
+    ----------
+    table : Table
+        As ``read`` returns it.
+
+    Returns
+    -------
+    list of str
+        Names of its columns and of what it keeps beside the matrix.
+    """
     corner = [table.corner] if table.corner and table.row_names is not None else []
     return list(dict.fromkeys([*table.text, *table.extra, *(table.column_names or []), *corner]))
 

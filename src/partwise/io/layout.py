@@ -105,7 +105,7 @@ def _has_header(first: list[str], rest: Sequence[list[str]]) -> bool:
     if any(text[place] for place in range(1, len(first)) if place not in wordy):
         return True
     if wordy:
-        # A word above words may be a name or one more of them: the other columns must tell.
+        # A word above words may be a name or one more of them: the other columns decide.
         kept = [place for place in range(len(first)) if place not in wordy]
         first, text = [first[place] for place in kept], [text[place] for place in kept]
         rest = [[row[place] for place in kept if place < len(row)] for row in rest]

@@ -33,10 +33,26 @@ _CHUNK = 1 << 20
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a model to ``path``, whole or not at all, and return the path written.
+    """Write a model to a file, whole or not at all.
 
-    ``.partwise`` is added to a path without a suffix. Kept are the parameters and every fitted attribute
-    (those ending in "_"). Raises ModelFileError for a value that a model file cannot hold.
+    Kept are the parameters and every fitted attribute (those ending in "_").
+
+    Parameters
+    ----------
+    model : estimator
+        An estimator of a registered class, or a scikit-learn pipeline of such.
+    path : str or path-like
+        The file; ``.partwise`` is added to a path without a suffix.
+
+    Returns
+    -------
+    pathlib.Path
+        The path written.
+
+    Raises
+    ------
+    ModelFileError
+        If the model has a value that a model file cannot hold, or the file cannot be written.
     """
     target = Path(path)
     if not target.name:
@@ -74,7 +90,20 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the model in a file that ``save`` wrote; nothing in the file is executed.
 
-    Raises ModelFileError for anything that is not such a file, unharmed, of a class known here.
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        The model, fitted if it was fitted when it was saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not such a file, is damaged, or holds a model of a class not known here.
     """
     source = os.fspath(path)
     file = _find(Path(source), source)

@@ -131,7 +131,7 @@ def _choose(arrays: _Arrays, source: str, key: str | None, stack: bool) -> str:
         for name, (shape, kind) in headers.items()
         if (len(shape) == 2 or (stack and len(shape) > 2)) and kind in "biuf"
     ]
-    # An array of one column beside the only one of several is a vector that tells something of each row.
+    # An array of one column beside the only one of several is a vector with one value for each row.
     wide = [name for name in matrices if headers[name][0][1] > 1]
     for found in (matrices, wide):
         if len(found) == 1:

@@ -49,7 +49,13 @@ class Reader:
     extra: str | None = None
 
     def load(self) -> Callable[..., Table]:
-        """Return the function, imported if it was given by name."""
+        """The function, imported if it was given by name.
+
+        Returns
+        -------
+        callable
+            The function.
+        """
         if not isinstance(self.function, str):
             return self.function
         module, _, name = self.function.partition(":")

@@ -40,7 +40,8 @@ def read(
 
     Returns
     -------
-    table : Table
+    Table
+        The matrix, its names, and what the file has beside it.
 
     Raises
     ------

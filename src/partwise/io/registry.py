@@ -16,7 +16,25 @@ _providers: list[Callable[[], object]] = []
 
 
 def register_model(cls: _Class) -> _Class:
-    """Let models of this class be saved and loaded; a decorator for scikit-learn style estimators."""
+    """Let models of this class be saved and loaded; a decorator for scikit-learn style estimators.
+
+    Parameters
+    ----------
+    cls : class
+        The class; model files know it by its name alone.
+
+    Returns
+    -------
+    class
+        The class that was given.
+
+    Raises
+    ------
+    TypeError
+        If the class has no ``get_params``.
+    ValueError
+        If another class of this name is registered.
+    """
     if not callable(getattr(cls, "get_params", None)):
         raise TypeError(
             f"{cls.__name__} has no get_params; register_model takes scikit-learn style estimators."
@@ -25,7 +43,25 @@ def register_model(cls: _Class) -> _Class:
 
 
 def register_value(cls: _Class) -> _Class:
-    """Let this dataclass be a parameter or attribute of saved models; a decorator above @dataclass."""
+    """Let this dataclass be a parameter or attribute of saved models; a decorator above @dataclass.
+
+    Parameters
+    ----------
+    cls : class
+        The dataclass; model files know it by its name alone.
+
+    Returns
+    -------
+    class
+        The class that was given.
+
+    Raises
+    ------
+    TypeError
+        If the class is not a dataclass.
+    ValueError
+        If another class of this name is registered.
+    """
     if not dataclasses.is_dataclass(cls):
         raise TypeError(f"{cls.__name__} is not a dataclass (yet); put @register_value above @dataclass.")
     return _register(_values, cls)

@@ -15,7 +15,7 @@ from partwise.io.errors import DataError
 class Table:
     """A matrix read from a file, with the names the file gave its rows and columns.
 
-    Attributes
+    Parameters
     ----------
     data : ndarray or scipy.sparse.csr_matrix
         Two-dimensional, of bools, ints, float32 or float64, as the file had them.
@@ -35,7 +35,7 @@ class Table:
     meta : dict of str to plain values
         What else the reader knows of the data, such as the "shape" of the items of a stack.
     notes : tuple of str
-        Sentences for whoever gave the file: what was left out of ``data``, though it stood among its columns.
+        Sentences for the user: what was left out of ``data``, though it stood among its columns.
     """
 
     data: Any

@@ -42,7 +42,7 @@ def text_column(
 
 
 def only_text(source: str, name: str | None, place: int, example: str, row: int) -> str:
-    """The sentence for a table without a column of numbers; the arguments tell of its first column of text."""
+    """The sentence for a table without a column of numbers; the arguments describe its first column of text."""
     return (
         f"{source} has no column of numbers: {_label(name, place)} holds text, e.g. '{shorten(example)}' in row "
         f"{row}. Give a table with numbers in it."

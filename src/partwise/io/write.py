@@ -29,8 +29,18 @@ def write_csv(
 ) -> None:
     """Write a 2-d array (or scipy sparse matrix) as a text table that ``read`` gives back exactly.
 
-    Floats are written with as many digits as tell them apart, NaN as an empty cell. ``corner`` is the
-    header cell above the row names. A name ending in .tsv separates cells by tabs, .gz compresses.
+    Floats are written with as many digits as distinguish them, NaN as an empty cell.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. A name ending in .tsv separates cells by tabs, one ending in .gz is compressed.
+    array : array or sparse matrix of shape (n_rows, n_columns)
+        Numbers, bools or strings.
+    row_names, column_names : sequence of str, optional
+        Written as the first column and the first row.
+    corner : str
+        The header cell above the row names.
     """
     if not hasattr(array, "tocsr"):
         array = np.asarray(array)
@@ -53,7 +63,15 @@ def write_csv(
 
 
 def write_json(path: str | os.PathLike[str], obj: Any) -> None:
-    """Write ``obj`` as indented JSON; numpy values become plain ones, NaN and infinities become null."""
+    """Write ``obj`` as indented JSON; numpy values become plain ones, NaN and infinities become null.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    obj : object
+        Dicts, lists, text, numbers and numpy values, nested as needed.
+    """
     write_bytes_atomic(path, json_text(obj, indent=2).encode("utf-8", "backslashreplace") + b"\n")
 
 

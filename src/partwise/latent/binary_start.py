@@ -42,7 +42,7 @@ def nmf_start(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The best of a few `cut_nmf`, judged by `value`, the log-likelihood of (components, π).
 
-    Most of them find all parts, some merge two; the binary likelihood tells them apart by far, the NMF's own
+    Most of them find all parts, some merge two; the binary likelihood separates these clearly, the NMF's own
     error hardly. Ctrl-C or the time limit ends the choice: the first NMF as it stands is a start.
     """
 

@@ -115,7 +115,7 @@ class ExpectationMaximization:
         return EMState(W, activation, W, activation, iteration=iteration)
 
     def stopping(self) -> SmallGain | None:
-        """The rule that `tol` stands for."""
+        """The stopping rule for `tol`; None where all `max_iter` steps are made."""
         return None if self.widen else SmallGain(self.tol, CALM_STEPS, after=self.scheduled)
 
     def value(self, problem: Counts, state: EMState) -> float:
@@ -166,7 +166,7 @@ class ExpectationMaximization:
         return 1.0 / self.temperatures[iteration] if iteration < len(self.temperatures) else 1.0
 
     def widened(self, iteration: int) -> bool:
-        """Whether the E-step after so many steps uses all 2^H states."""
+        """Whether the E-step after `iteration` steps uses all 2^H states."""
         return self.widen > 0 and iteration >= self.max_iter - self.widen
 
     def _kind(self, state: EMState, made_from: Statistics, judged_by: Statistics) -> list[int]:
@@ -259,7 +259,7 @@ def learn(
 
 
 def untried(method: ExpectationMaximization, state: EMState) -> Outcome:
-    """A start before its first step."""
+    """The outcome of a run that was interrupted before its first step."""
     history: dict[str, list[Any]] = {
         "log_likelihood": [state.objective],
         "activation": [state.activation],
@@ -271,5 +271,5 @@ def untried(method: ExpectationMaximization, state: EMState) -> Outcome:
 
 
 def log_likelihood(counts: Counts, stats: Statistics) -> float:
-    """Equation 3.9, constant terms included."""
+    """Log-likelihood of the data (Yus López 2015, equation 3.9), constant terms included."""
     return float(counts.row_weight @ (stats.evidence - counts.log_factorials))

@@ -1,8 +1,8 @@
 """The E-step over a list of states shared by all samples: all of them (exact), or those with few bits.
 
-The sum over d in equation 3.9 is a matrix product, Y · log Aᵀ with one row of A for each state; so are the
-statistics. Between the two stands one fused pass that turns log-joints into posteriors, row by row, by
-log-sum-exp (3.2.1).
+The sum over d in equation 3.9 of Yus López (2015) is a matrix product, Y · log Aᵀ with one row of A for each state;
+so are the statistics. Between the two stands one fused pass that turns log-joints into posteriors, row by row, by
+log-sum-exp (section 3.2.1 there).
 """
 
 from __future__ import annotations

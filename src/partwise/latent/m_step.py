@@ -48,7 +48,7 @@ def activation_update(
     correct: bool,
     per_component: bool,
 ) -> np.ndarray:
-    """Equation 3.7; where states were left out and `correct` asks for it, with the correction for that.
+    """New π (Yus López 2015, equation 3.7), with `correct` corrected for the states that were left out.
 
     States of up to v bits were visited, those of up to γ were counted (`stats.truncation`); Yus López (2015) has
     v = γ + 1, preselection v = γ. Samples with more active components than were visited are explained badly and would
@@ -86,6 +86,6 @@ def activation_update(
 
 
 def limits(counts: Counts, n_components: int) -> tuple[float, float]:
-    """π stays this far from 0 and 1: less than one activation among all samples cannot be told from none."""
+    """π stays this far from 0 and 1: less than one activation among all samples cannot be distinguished from none."""
     edge = 0.1 / (max(1.0, float(counts.row_weight.sum())) * n_components)
     return edge, 1.0 - edge

@@ -41,6 +41,6 @@ class Statistics:
 
 
 def log_prior(activation: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """Equation 2.1, its logarithm, for each state."""
+    """Log-probability of each state (Yus López 2015, equation 2.1)."""
     on, off = np.log(activation), np.log1p(-activation)
     return np.asarray(states @ (on - off) + off.sum())

@@ -23,7 +23,7 @@ from partwise.jit import njit
 class ScalarFunctions(NamedTuple):
     """A loss between two numbers, as compiled functions; `p` is the loss's parameter.
 
-    Attributes
+    Parameters
     ----------
     name : str
         Names the kernels that are compiled from these functions.
@@ -58,7 +58,7 @@ class Loss(ABC):
     name : str
         What `beta_loss` calls it.
     gram : bool
-        Whether d = ½ (x − y)², so that Gram matrices say all there is to know (solver "hals").
+        Whether d = ½ (x − y)², so that Gram matrices suffice (solver "hals").
     newton : {"poisson", "quadratic"} or None
         Which scalar Newton step minimises it over one coordinate without overshooting (solver "scd").
     flat : bool
@@ -101,7 +101,7 @@ class Loss(ABC):
         return False
 
     def estimate(self, X: np.ndarray, Y: np.ndarray) -> Loss:
-        """The same loss with its parameter set to what a sample of data and their reconstruction say.
+        """The same loss with its parameter estimated from a sample of data and reconstructions.
 
         Parameters
         ----------
@@ -111,15 +111,38 @@ class Loss(ABC):
         Returns
         -------
         Loss
+            The loss with its parameter set; itself where nothing is estimated.
         """
         return self
 
     def mean(self, Y: np.ndarray) -> np.ndarray:
-        """The data to expect where the reconstruction is Y."""
+        """The expected data where the reconstruction is Y.
+
+        Parameters
+        ----------
+        Y : array
+            Reconstructions W H.
+
+        Returns
+        -------
+        array of the shape of Y
+            Y itself, unless the loss reads the reconstruction in another unit, as odds for instance.
+        """
         return Y
 
     def fitting(self, X: np.ndarray) -> np.ndarray:
-        """The reconstruction at which d(x | y) is smallest, zero."""
+        """The reconstruction at which d(x | y) is zero, its minimum; the inverse of `mean`.
+
+        Parameters
+        ----------
+        X : array
+            Data.
+
+        Returns
+        -------
+        array of the shape of X
+            The reconstruction that fits the data exactly.
+        """
         return X
 
     def shift(self, mean: float, dtype: np.dtype) -> float:
@@ -127,20 +150,54 @@ class Loss(ABC):
 
         A floor relative to the data's scale. It is *added* rather than imposed by a maximum: a constant
         background is one more held component, so every descent proof still holds to the letter.
+
+        Parameters
+        ----------
+        mean : float
+            Mean of the observed data.
+        dtype : dtype
+            Type of the data; float32 needs a larger floor.
+
+        Returns
+        -------
+        float
+            δ, which is 0 for losses without a pole.
         """
         if not self.pole:
             return 0.0
         return float(mean) * (1e-8 if dtype == np.float32 else 1e-12)
 
     def value(self, X: Any, Y: Any) -> float:
-        """D(X | Y), entry by entry in double precision: the definition, for tests and small arrays."""
+        """D(X | Y), entry by entry in double precision: the definition, for tests and small arrays.
+
+        Parameters
+        ----------
+        X, Y : array-like
+            Data and reconstructions, of shapes that broadcast.
+
+        Returns
+        -------
+        float
+            The sum of d(x | y) over all entries.
+        """
         x, y = np.broadcast_arrays(np.asarray(X, float), np.asarray(Y, float))
         return float(
             sum(self.functions.divergence(a, b, self.parameter) for a, b in zip(x.ravel(), y.ravel()))
         )
 
     def gradient(self, X: Any, Y: Any) -> np.ndarray:
-        """∂D/∂Y, entry by entry: push + drag − pull."""
+        """Derivative ∂D/∂Y, entry by entry: push + drag − pull.
+
+        Parameters
+        ----------
+        X, Y : array-like
+            Data and reconstructions, of shapes that broadcast.
+
+        Returns
+        -------
+        array
+            One derivative for each entry.
+        """
         x, y = np.broadcast_arrays(np.asarray(X, float), np.asarray(Y, float))
         f, p = self.functions, self.parameter
         out = [

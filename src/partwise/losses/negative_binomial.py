@@ -97,11 +97,12 @@ class NegativeBinomial(Loss):
         return self.dispersion is None
 
     def estimate(self, X: np.ndarray, Y: np.ndarray) -> NegativeBinomial:
-        """The dispersion of largest likelihood, given counts and their means.
+        """The same loss with the dispersion of largest likelihood, given counts and their means.
 
         Parameters
         ----------
         X, Y : arrays of shape (n,)
+            Counts, and the means of their distributions.
 
         Returns
         -------

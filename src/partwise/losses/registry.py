@@ -56,12 +56,39 @@ def register_loss(cls: _Class) -> _Class:
 
 
 def find_loss(name: str) -> Callable[[], Loss] | None:
-    """How to make the loss of this name or alias; None if there is none, here or in an installed package."""
+    """How to make the loss of this name or alias.
+
+    Parameters
+    ----------
+    name : str
+        The name or alias.
+
+    Returns
+    -------
+    callable or None
+        Makes the loss without arguments; None if there is none of this name, here or in an installed package.
+    """
     return find(REGISTRY, ALIASES.get(name, name))
 
 
 def as_loss(beta_loss: Any) -> Loss:
-    """Turn `beta_loss` (a name, a number β, or a loss) into a loss."""
+    """Turn the parameter `beta_loss` into a loss.
+
+    Parameters
+    ----------
+    beta_loss : str, float or Loss
+        A name from `REGISTRY` or `ALIASES`, the β of a β-divergence, or a loss, which is returned as it is.
+
+    Returns
+    -------
+    Loss
+        The loss.
+
+    Raises
+    ------
+    ValueError
+        If there is no such loss.
+    """
     if isinstance(beta_loss, Loss):
         return beta_loss
     make = find_loss(beta_loss) if isinstance(beta_loss, str) else None

@@ -40,7 +40,18 @@ def block_height(n_features: int) -> int:
 class RowSlab:
     """Rows `start … stop` of a block, packed row after row.
 
-    Dense rows hold all columns and have no `indices`; an empty `v` is zero everywhere.
+    Parameters
+    ----------
+    start, stop : int
+        The range of rows.
+    indptr : array of int of shape (stop − start + 1,)
+        Where each row begins in `u`, and where the last one ends.
+    indices : array of int
+        Column of each entry; empty for dense rows, which hold all columns.
+    u : array
+        ω x of each entry.
+    v : array
+        ω − ω₀ of each entry; empty if that is zero everywhere.
     """
 
     start: int
@@ -62,11 +73,30 @@ class Matrix(ABC):
 
     @abstractmethod
     def blocks(self) -> Iterator[tuple[slice, InMemory]]:
-        """Row blocks in order, each with the rows it covers; the same blocks at every call."""
+        """Row blocks in order; the same blocks at every call.
+
+        Yields
+        ------
+        rows : slice
+            The rows that the block covers.
+        block : InMemory
+            The block.
+        """
 
     @abstractmethod
     def rows(self, index: Any) -> InMemory:
-        """Some of the rows, in memory: a slice or an array of row numbers (which may repeat)."""
+        """Some of the rows, in memory.
+
+        Parameters
+        ----------
+        index : slice or array of int
+            The rows; row numbers may repeat.
+
+        Returns
+        -------
+        InMemory
+            These rows, in this order.
+        """
 
     def map_reduce(self, task: Task, *by_row: np.ndarray) -> tuple[Arrays, Arrays]:
         """Call ``task(rows, block, *parts)`` for every row block and put the results together.
@@ -110,7 +140,18 @@ class Matrix(ABC):
         return isinstance(self, InMemory)
 
     def product(self, B: np.ndarray) -> np.ndarray:
-        """(ω X) · B, of shape n × k."""
+        """Product (ω X) · B.
+
+        Parameters
+        ----------
+        B : array of shape (n_features, k)
+            The other factor.
+
+        Returns
+        -------
+        array of shape (n_samples, k)
+            The product.
+        """
         return self._by_row(lambda rows, block: block.product(B))
 
     def _by_row(self, task: Callable[..., np.ndarray], *by_row: np.ndarray) -> np.ndarray:
@@ -122,35 +163,100 @@ class Matrix(ABC):
         return self.map_reduce(lambda *given: ((), (task(*given),)), *by_row)[1][0]
 
     def transposed_product(self, A: np.ndarray) -> np.ndarray:
-        """(ω X)ᵀ · A, of shape m × k."""
+        """Product (ω X)ᵀ · A.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples, k)
+            The other factor.
+
+        Returns
+        -------
+        array of shape (n_features, k)
+            The product.
+        """
         return self._summed(lambda rows, block, part: block.T.product(part), A)
 
     def weight_product(self, B: np.ndarray) -> np.ndarray:
-        """ω · B, of shape n × k."""
+        """Product ω · B of the entry weights.
+
+        Parameters
+        ----------
+        B : array of shape (n_features, k)
+            The other factor.
+
+        Returns
+        -------
+        array of shape (n_samples, k)
+            The product.
+        """
         return self._by_row(lambda rows, block: block.weight_product(B))
 
     def transposed_weight_product(self, A: np.ndarray) -> np.ndarray:
-        """ωᵀ · A, of shape m × k."""
+        """Product ωᵀ · A of the entry weights.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples, k)
+            The other factor.
+
+        Returns
+        -------
+        array of shape (n_features, k)
+            The product.
+        """
         return self._summed(lambda rows, block, part: block.T.weight_product(part), A)
 
     def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
-        """Σ_j ω_ij d(x_ij | (W H)_ij + shift) for each row i, in double precision.
+        """Loss of each row, in double precision: Σ_j ω_ij d(x_ij | (W H)_ij + shift).
 
-        `shift` is 0 for losses that have no pole to keep away from.
+        Parameters
+        ----------
+        W : array of shape (n_samples, n_components)
+            The first factor.
+        Ht : array of shape (n_features, n_components)
+            The transpose of the second.
+        loss : Loss
+            d.
+        shift : float
+            δ; 0 for losses without a pole at zero.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The loss of each row, without row weights.
         """
         return self._by_row(lambda rows, block, part: block.row_divergence(part, Ht, loss, shift), W)
 
     def row_observed(self) -> np.ndarray:
-        """Σ_j ω_ij: how much of each row was observed."""
+        """How much of each row was observed.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Σ_j ω_ij.
+        """
         return self.weight_product(np.ones((self.shape[1], 1), self.dtype))[:, 0].astype(float)
 
     def column_observed(self) -> np.ndarray:
-        """Σ_i r_i ω_ij: how much of each column was observed, with row weights r."""
+        """How much of each column was observed, with row weights r.
+
+        Returns
+        -------
+        array of shape (n_features,)
+            Σ_i r_i ω_ij.
+        """
         r = np.ones(self.shape[0], self.dtype) if self.row_weight is None else self.row_weight
         return self.transposed_weight_product(r.astype(self.dtype)[:, None])[:, 0].astype(float)
 
     def mean(self) -> float:
-        """Σ r ω x / Σ r ω: mean of the observed entries; found once."""
+        """Mean of the observed entries, computed at the first call.
+
+        Returns
+        -------
+        float
+            Σ r ω x / Σ r ω.
+        """
         if self._mean is None:
             self._mean = self._find_mean()
         return self._mean
@@ -162,7 +268,13 @@ class Matrix(ABC):
         return float(total / observed) if observed > 0 else 0.0
 
     def digest(self) -> str:
-        """A short hash of entries and weights, the same for the same data in the same form."""
+        """A short hash of entries and weights, the same for the same data in the same form.
+
+        Returns
+        -------
+        str
+            24 hexadecimal digits.
+        """
         made = hashlib.blake2b(digest_size=12)
         for _, block in self.blocks():
             for slab in block.packed(0, block.shape[0]):
@@ -173,7 +285,13 @@ class Matrix(ABC):
         return made.hexdigest()
 
     def squared_norm(self) -> float:
-        """Σ r_i ω_ij x_ij²."""
+        """Squared norm of the data.
+
+        Returns
+        -------
+        float
+            Σ r_i ω_ij x_ij².
+        """
         zeros = np.zeros((self.shape[0], 1), self.dtype), np.zeros((self.shape[1], 1), self.dtype)
         rows = 2.0 * self.row_divergence(*zeros, FROBENIUS, 0.0)
         return float(rows.sum() if self.row_weight is None else rows @ self.row_weight)
@@ -202,7 +320,7 @@ class InMemory(Matrix):
 
     @abstractmethod
     def weight_product(self, B: np.ndarray) -> np.ndarray:
-        """ω · B."""
+        """Product ω · B."""
 
     @abstractmethod
     def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
@@ -212,10 +330,28 @@ class InMemory(Matrix):
     def ratio_sums(
         self, A: np.ndarray, B: np.ndarray, loss: Loss, shift: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Positive and negative part of −∂D/∂A: with y = A Bᵀ + shift and c the inner weights,
+        """Positive and negative part of −∂D/∂A, with y = A Bᵀ + shift and inner weights c.
 
-        num_ik = Σ_j c_j ω_ij pull(x_ij, y_ij) B_jk   and
-        den_ik = Σ_j c_j ω_ij [push(y_ij) + drag(x_ij, y_ij)] B_jk.
+            num_ik = Σ_j c_j ω_ij pull(x_ij, y_ij) B_jk,
+            den_ik = Σ_j c_j ω_ij [push(y_ij) + drag(x_ij, y_ij)] B_jk
+
+        Parameters
+        ----------
+        A : array of shape (n_samples, k)
+            The factor that is updated.
+        B : array of shape (n_features, k)
+            The other factor.
+        loss : Loss
+            d, which gives pull, push and drag.
+        shift : float
+            δ; 0 for losses without a pole at zero.
+
+        Returns
+        -------
+        num : array of shape (n_samples, k)
+            The positive part.
+        den : array of shape (n_samples, k)
+            The negative part.
         """
 
     @abstractmethod
@@ -223,10 +359,33 @@ class InMemory(Matrix):
         """Rows `start … stop` in slabs of moderate size, inner weights multiplied in.
 
         For solvers that work row by row; may be called from several threads.
+
+        Parameters
+        ----------
+        start, stop : int
+            The range of rows.
+
+        Yields
+        ------
+        RowSlab
+            Some of the rows, in order.
         """
 
     def arrays(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows `start … stop` of ω x and of ω as dense arrays in double precision."""
+        """Rows `start … stop` of ω x and of ω as dense arrays in double precision.
+
+        Parameters
+        ----------
+        start, stop : int
+            The range of rows.
+
+        Returns
+        -------
+        u : array of shape (stop − start, n_features)
+            ω x.
+        omega : array of shape (stop − start, n_features)
+            ω.
+        """
         height, m = stop - start, self.shape[1]
         u, omega = np.zeros((height, m)), np.full((height, m), float(self.background))
         for slab in self.packed(start, stop):
@@ -244,11 +403,33 @@ class InMemory(Matrix):
 
     @classmethod
     def stacked(cls, parts: Sequence[Any]) -> InMemory:
-        """Row blocks of this kind on top of each other."""
+        """Row blocks of this kind on top of each other.
+
+        Parameters
+        ----------
+        parts : sequence of InMemory
+            Blocks of this class with the same columns.
+
+        Returns
+        -------
+        InMemory
+            One block with all their rows.
+        """
         raise NotImplementedError(f"{cls.__name__} blocks cannot be stacked")
 
     def inner(self, B: np.ndarray) -> np.ndarray:
-        """B with its rows multiplied by the inner weights."""
+        """Multiply the rows of B by the inner weights.
+
+        Parameters
+        ----------
+        B : array of shape (n_features, k)
+            The other factor.
+
+        Returns
+        -------
+        array of shape (n_features, k)
+            The product; B itself where there are no inner weights.
+        """
         return B if self.inner_weight is None else B * self.inner_weight.astype(B.dtype)[:, None]
 
     def transposed_product(self, A: np.ndarray) -> np.ndarray:
@@ -256,5 +437,5 @@ class InMemory(Matrix):
         return self.T.product(A)
 
     def transposed_weight_product(self, A: np.ndarray) -> np.ndarray:
-        """ωᵀ · A."""
+        """Product ωᵀ · A."""
         return self.T.weight_product(A)

@@ -17,10 +17,20 @@ PART_ENTRIES = 1 << 18
 
 
 class Dense(InMemory):
-    """An n × m array, its weights if any, and the knowledge of which way it lies in memory.
+    """An n × m array in either memory order, with its weights if any.
 
-    `values` and `weights` are C-contiguous and never copied by transposition: `transposed` says that they
-    hold the transpose of this matrix.
+    Parameters
+    ----------
+    values : array
+        ω x, C-contiguous.
+    weights : array of the shape of `values`, optional
+        ω, C-contiguous.
+    transposed : bool
+        Whether `values` and `weights` hold the transpose of this matrix; transposition copies nothing.
+    row_weight : array of shape (n,), optional
+        How much each row counts.
+    inner_weight : array of shape (m,), optional
+        The row weights of the matrix that this one transposes.
     """
 
     def __init__(
@@ -46,7 +56,22 @@ class Dense(InMemory):
     def of(
         cls, X: np.ndarray, weights: np.ndarray | None = None, row_weight: np.ndarray | None = None
     ) -> Dense:
-        """Wrap X; where `weights` is 0 the entry of X is not looked at and may be NaN."""
+        """Wrap an array.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            The data. Where `weights` is 0 the entry is not looked at and may be NaN.
+        weights : array of shape (n_samples, n_features), optional
+            ω; 1 everywhere by default.
+        row_weight : array of shape (n_samples,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        Dense
+            The matrix; X is not copied if it is contiguous and without weights.
+        """
         transposed = X.flags.f_contiguous and not X.flags.c_contiguous
         if transposed:
             X = X.T
@@ -130,7 +155,7 @@ class Dense(InMemory):
         return matmul(self._u.T if self._transposed else self._u, B)
 
     def weight_product(self, B: np.ndarray) -> np.ndarray:
-        """ω · B."""
+        """Product ω · B."""
         if self._v is None:
             return np.broadcast_to(B.sum(axis=0), (self.shape[0], B.shape[1])).copy()
         return self._v.T @ B if self._transposed else self._v @ B

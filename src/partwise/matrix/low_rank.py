@@ -1,4 +1,4 @@
-"""A matrix known only as a product of two thin ones: what is left of X after compression."""
+"""A matrix known only as a product of two thin ones: X after compression."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LowRank(InMemory):
 
     @property
     def weighted(self) -> bool:
-        """Compression forgets which entries there were, so all count once."""
+        """False: single entries are not kept, so all count once."""
         return False
 
     def rows(self, index: Any) -> LowRank:
@@ -36,7 +36,7 @@ class LowRank(InMemory):
         return LowRank(self.Q[index], self.B)
 
     def product(self, B: np.ndarray) -> np.ndarray:
-        """Q (B · …), never Q B itself."""
+        """Product by Q (B · …), without forming Q B."""
         return matmul(self.Q, self.B @ B)
 
     def weight_product(self, B: np.ndarray) -> np.ndarray:

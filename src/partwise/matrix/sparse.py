@@ -20,8 +20,25 @@ _NONE = np.empty(0)
 class Sparse(InMemory):
     """Compressed rows with u = ω x and v = ω − ω₀ for each stored entry.
 
-    `v` may be None when no entry has a weight of its own: then v is 0 where unstored entries are zeros
-    (background 1) and 1 where they are unobserved (background 0).
+    Parameters
+    ----------
+    indptr : array of int of shape (n + 1,)
+        Where each row begins, and where the last one ends.
+    indices : array of int
+        Column of each stored entry.
+    u : array
+        ω x of each stored entry.
+    v : array or None
+        ω − ω₀ of each stored entry. None when no entry has a weight of its own: then it is 0 where unstored entries
+        are zeros (background 1) and 1 where they are unobserved (background 0).
+    shape : tuple of int
+        Rows and columns.
+    background : float
+        ω₀, the weight of unstored entries.
+    row_weight : array of shape (n,), optional
+        How much each row counts.
+    inner_weight : array of shape (m,), optional
+        The row weights of the matrix that this one transposes.
     """
 
     def __init__(
@@ -52,7 +69,24 @@ class Sparse(InMemory):
         row_weight: np.ndarray | None = None,
         unstored_observed: bool = True,
     ) -> Sparse:
-        """Wrap a CSR or CSC matrix; `weights` has one number ω for each stored entry, in its order."""
+        """Wrap a CSR or CSC matrix.
+
+        Parameters
+        ----------
+        X : sparse matrix of shape (n_samples, n_features)
+            The data, in CSR or CSC format.
+        weights : array of shape (nnz,), optional
+            ω of each stored entry, in the order of ``X.data``; 1 by default.
+        row_weight : array of shape (n_samples,), optional
+            How much each row counts.
+        unstored_observed : bool
+            Whether unstored entries are zeros; otherwise they are unobserved.
+
+        Returns
+        -------
+        Sparse
+            The matrix.
+        """
         background = 1.0 if unstored_observed else 0.0
         u, v = X.data, None
         if weights is not None:
@@ -150,7 +184,7 @@ class Sparse(InMemory):
         return out
 
     def weight_product(self, B: np.ndarray) -> np.ndarray:
-        """ω · B = ω₀ Σ_j B_j + Σ_stored v B."""
+        """Product ω · B = ω₀ Σ_j B_j + Σ_stored v B."""
         v = self._v
         if v is None and self.background == 0.0:
             v = np.ones_like(self._u)

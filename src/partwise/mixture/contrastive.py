@@ -180,7 +180,7 @@ class Contrastive:
         The first component of each class, and their number.
     penalty : float
     held : Labelled, optional
-        Samples that training does not see, to tell when to stop.
+        Samples that training does not see, to decide when to stop.
     """
 
     data: Labelled

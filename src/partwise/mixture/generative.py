@@ -127,7 +127,7 @@ def start_gaussians(data: Labelled, clusters: Clusters) -> GaussianState:
 
 
 def posterior_components(state: GaussianState, counts: np.ndarray) -> Components:
-    """The exponents and weights by which the Gaussians' posterior has the form of equation 1."""
+    """The exponents and weights by which the Gaussians' posterior has the form of `partwise.mixture.components`."""
     white = solve_triangular(state.root, state.means.T, lower=True).T
     exponents = solve_triangular(state.root, white.T, lower=True, trans="T").T
     log_weight = np.log(state.masses / state.masses.sum()) - 0.5 * (white**2).sum(axis=1)

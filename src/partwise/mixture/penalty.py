@@ -110,8 +110,8 @@ def choose_penalty(
         Not finished (``chosen`` is None) if Ctrl-C or the time limit of the session ended it.
     """
     choice = PenaltyChoice(Trained(start))
-    room = max(1, int(1.0 / max(fraction, 1e-9)))
-    folds = int(np.clip(np.ceil(ENOUGH / max(1.0, fraction * len(data.y))), 1, min(MOST_FOLDS, room)))
+    most = max(1, int(1.0 / max(fraction, 1e-9)))
+    folds = int(np.clip(np.ceil(ENOUGH / max(1.0, fraction * len(data.y))), 1, min(MOST_FOLDS, most)))
     with joined_session() as session, session.interruptible():
         splits = held_out(data, fraction, rng, folds)
         if not splits:

@@ -1,6 +1,6 @@
 """The public estimators, and the files they are kept in (which name models, so models come first).
 
-Each is imported when first used: whoever wants one model should not wait for the kernels of the others. They are
+Each is imported when first used, so that one model need not wait for the kernels of the others. They are
 listed in `__init__.pyi`.
 """
 
@@ -19,7 +19,7 @@ def __dir__() -> list[str]:
 
 
 def import_all() -> None:
-    """Register every model, for whoever has met a name in a file."""
+    """Import every model module; each registers its models, whose names may then occur in model files."""
     for home in (*sorted(set(_HOMES.values())), "partwise.models.pipeline"):
         importlib.import_module(home)
 

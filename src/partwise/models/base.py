@@ -42,6 +42,7 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Returns
         -------
         array of shape (n_samples, n_features)
+            The reconstruction of each sample.
         """
         check_is_fitted(self)
         W = X if hasattr(X, "tocsr") else np.asarray(X)
@@ -79,7 +80,7 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 def as_generator(random_state: Any) -> np.random.Generator:
     """A generator from whatever scikit-learn takes as `random_state`; None gives the same one every time.
 
-    None means "I do not care", and whoever does not care is served best by an answer that stays the same.
+    None is a fixed seed, so that the same call gives the same answer.
     """
     if isinstance(random_state, np.random.Generator):
         return random_state

@@ -74,6 +74,7 @@ class BinaryNMF(FactorModel):
     n_init : int, default=1
         Number of starts; the most likely outcome is kept.
     max_iter : int, default=200
+        Steps of EM, at most.
     max_time : float, optional
         Seconds that the fit may take, compiling not counted; the best found by then is kept.
     tol : float, default=1e-6
@@ -90,6 +91,7 @@ class BinaryNMF(FactorModel):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
+        Mean counts of each component while it is on.
     activation_ : float, or array of shape (n_components,) with `per_component`
         π.
     log_likelihood_ : float
@@ -107,6 +109,7 @@ class BinaryNMF(FactorModel):
     restarts_ : list of dict
         "log_likelihood", "n_iter" and "ended_by" of every start.
     inference_ : {"exact", "truncated"}
+        The E-step used.
     max_active_ : int
         γ at the end.
 
@@ -178,7 +181,8 @@ class BinaryNMF(FactorModel):
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             Counts. Other nonnegative numbers are taken with a warning.
-        y : ignored
+        y : None
+            Ignored.
         sample_weight : array of shape (n_samples,), optional
             How much each row counts: 2 is the same as the row occurring twice.
         checkpoint : path, optional
@@ -198,8 +202,14 @@ class BinaryNMF(FactorModel):
 
         Parameters
         ----------
-        X, y, sample_weight, checkpoint
-            As for `fit`.
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Counts. Other nonnegative numbers are taken with a warning.
+        y : None
+            Ignored.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts: 2 is the same as the row occurring twice.
+        checkpoint : path, optional
+            Folder in which the fit saves its state, and from which a later call goes on; see `fit`.
 
         Returns
         -------
@@ -215,6 +225,7 @@ class BinaryNMF(FactorModel):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Counts, with the columns of the fit.
 
         Returns
         -------
@@ -230,10 +241,12 @@ class BinaryNMF(FactorModel):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Counts, with the columns of the fit.
 
         Returns
         -------
         array of shape (n_samples, n_components)
+            Posterior means ⟨s⟩.
         """
         data, stats, _ = self._posterior(X)
         return stats.means.astype(data.X.dtype, copy=False)
@@ -244,6 +257,7 @@ class BinaryNMF(FactorModel):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Counts, with the columns of the fit.
 
         Returns
         -------
@@ -258,10 +272,12 @@ class BinaryNMF(FactorModel):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Counts, with the columns of the fit.
 
         Returns
         -------
         array of shape (n_samples,)
+            Natural logarithms; under truncation, over the states visited.
         """
         _, stats, counts = self._posterior(X)
         return np.asarray(stats.evidence - counts.log_factorials)
@@ -272,27 +288,33 @@ class BinaryNMF(FactorModel):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
-        y : ignored
+            Counts, with the columns of the fit.
+        y : None
+            Ignored.
 
         Returns
         -------
         float
+            The mean of `score_samples`.
         """
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Draw counts and the bits behind them from the model (equations 2.1 and 2.2).
+        """Draw counts and the bits behind them from the model (Yus López 2015, equations 2.1 and 2.2).
 
         Parameters
         ----------
         n_samples : int
+            Number of samples.
         random_state : int, Generator, RandomState or None
             None takes that of the model.
 
         Returns
         -------
         counts : array of shape (n_samples, n_features)
+            Poisson counts with mean bits · `components_`.
         bits : array of int of shape (n_samples, n_components)
+            Which components are on.
         """
         check_is_fitted(self)
         rng = as_generator(self.random_state if random_state is None else random_state)
@@ -410,10 +432,10 @@ class BinaryNMF(FactorModel):
             raise ValueError(
                 f"max_active={self.max_active} exceeds n_components={H}; no more components can be on than there are."
             )
-        room = self.n_candidates
-        if room is not None and room != "all" and whole("n_candidates", room) > min(H, 62):
+        candidates = self.n_candidates
+        if candidates is not None and candidates != "all" and whole("n_candidates", candidates) > min(H, 62):
             raise ValueError(
-                f"n_candidates={room} must be at most {min(H, 62)}, or 'all' for no preselection."
+                f"n_candidates={candidates} must be at most {min(H, 62)}, or 'all' for no preselection."
             )
         if whole("widen", self.widen, 0) and H > MOST_EXACT:
             raise ValueError(
@@ -504,7 +526,18 @@ class BinaryNMF(FactorModel):
         return data, stats, counts
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
-        """What was found, as plain data; see `partwise.models.summary.summarise`."""
+        """What was found, as plain data.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            Names of the columns; by default those of the fit, else column0, column1, …
+
+        Returns
+        -------
+        dict
+            Dicts, lists, text and numbers; `partwise.models.summary.summarise` lists the entries.
+        """
         check_is_fitted(self)
         pi = np.broadcast_to(self.activation_, len(self.components_))
         on = f"{pi.min():.4g}" if not self.per_component else f"{pi.min():.4g} to {pi.max():.4g}"

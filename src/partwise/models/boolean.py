@@ -50,8 +50,8 @@ class BooleanMF(FactorModel):
     objective : {"auto", "error", "likelihood"}, default="auto"
         "error" minimises the number of wrong entries. "likelihood" learns how often zeros and ones are flipped, and
         weighs wrong entries accordingly: closer to the truth where the noise is strong. "auto" takes the likelihood
-        where the wrong entries are spread over rows and columns as independent flips would be, and are enough to
-        tell; where they are not, there is no such noise, and wrong entries are what they are.
+        where the wrong entries are spread over rows and columns as independent flips would be, and are
+        enough for that to be judged; otherwise it takes the error.
     regularization : float, default=0.5
         What the relaxed factors pay for each unit of an entry (½ in Gonsior 2019, equation 2.6).
     thresholds : {"one", "each"}, default="one"
@@ -76,6 +76,7 @@ class BooleanMF(FactorModel):
     components_ : array of bool of shape (n_tiles, n_features)
         The columns of each tile, tiles of most worth first.
     n_components_ : int
+        Number of tiles found.
     reconstruction_err_ : int or float
         Wrong observed entries; with weights, their weight.
     description_length_ : float
@@ -167,7 +168,8 @@ class BooleanMF(FactorModel):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             0 and 1, or bool; NaN where not observed. Unstored entries of sparse data are zeros.
-        y : ignored
+        y : None
+            Ignored.
         weights : array-like or sparse matrix of shape (n_samples, n_features), optional
             What a wrong entry costs; 0 for one that was not observed, and where a sparse matrix stores nothing.
             Weights that are not small multiples of one another are rounded to 1/255 of the largest.
@@ -195,16 +197,25 @@ class BooleanMF(FactorModel):
         sample_weight: Any = None,
         checkpoint: Any = None,
     ) -> Any:
-        """Find the tiles; which rows use them, as `transform` says it.
+        """Find the tiles and return which rows use them, as `transform` does.
 
         Parameters
         ----------
-        X, y, weights, sample_weight, checkpoint :
-            See `fit`.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            0 and 1, or bool; NaN where not observed.
+        y : None
+            Ignored.
+        weights : array-like or sparse matrix of shape (n_samples, n_features), optional
+            What a wrong entry costs; see `fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of rows: a row of weight 2 counts as two.
+        checkpoint : path, optional
+            Folder in which the fit saves every stage that it completes; see `fit`.
 
         Returns
         -------
         array of bool of shape (n_samples, n_tiles)
+            Which tiles each row uses.
         """
         return self._fit(X, weights, sample_weight, checkpoint, every_row=True)
 
@@ -217,12 +228,14 @@ class BooleanMF(FactorModel):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            0 and 1, or bool, with the columns of the fit; NaN where not observed.
         weights : array-like or sparse matrix of shape (n_samples, n_features), optional
             What a wrong entry costs.
 
         Returns
         -------
         array of bool of shape (n_samples, n_tiles)
+            Which tiles each row uses.
         """
         check_is_fitted(self)
         table, _ = self._table(X, weights, reset=False)
@@ -239,6 +252,7 @@ class BooleanMF(FactorModel):
         Returns
         -------
         array of bool of shape (n_samples, n_features)
+            True where a tile that the row uses has the column.
         """
         check_is_fitted(self)
         usage = np.asarray(X.toarray() if hasattr(X, "tocsr") else X, dtype=bool)
@@ -257,12 +271,16 @@ class BooleanMF(FactorModel):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
+            0 and 1, or bool, with the columns of the fit; NaN where not observed.
+        y : None
+            Ignored.
         weights : array-like or sparse matrix of shape (n_samples, n_features), optional
+            What a wrong entry costs.
 
         Returns
         -------
         float
+            Between 0 and 1; with weights, the share of the observed weight.
         """
         check_is_fitted(self)
         table, _ = self._table(X, weights, reset=False)
@@ -277,7 +295,7 @@ class BooleanMF(FactorModel):
         weights: Any = None,
         sample_weight: Any = None,
     ) -> dict[str, Any]:
-        """How far each tile can be trusted: does it come back, and what could stand in for it?
+        """How far each tile can be trusted: whether it is found again, and what could replace it.
 
         The search is repeated from other starts, and on rows drawn with replacement, with the number of tiles found
         by `fit` and a quarter of its time. Tiles that share 80 % of their joint area are the same. Ctrl-C ends the
@@ -285,9 +303,16 @@ class BooleanMF(FactorModel):
 
         Parameters
         ----------
-        X, weights, sample_weight :
-            What the model was fitted to.
-        n_restarts, n_resamples : int, default=10
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data that the model was fitted to.
+        n_restarts : int, default=10
+            Searches from other starts.
+        n_resamples : int, default=10
+            Searches on rows drawn with replacement.
+        weights : array-like or sparse matrix of shape (n_samples, n_features), optional
+            The weights that the model was fitted with.
+        sample_weight : array-like of shape (n_samples,), optional
+            The row weights that the model was fitted with.
 
         Returns
         -------
@@ -401,12 +426,34 @@ class BooleanMF(FactorModel):
         return to_bit_table(array, weights, sample_weight, allow_missing=self.missing_values is not None)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """tile0, tile1, …: names of the columns of `transform`."""
+        """Names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        array of str objects
+            "tile0", "tile1", …
+        """
         check_is_fitted(self)
         return np.array([f"tile{t}" for t in range(len(self.components_))], dtype=object)
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
-        """What was found, as plain data; see `partwise.models.summary.summarise`."""
+        """What was found, as plain data.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            Names of the columns; by default those of the fit, else column0, column1, …
+
+        Returns
+        -------
+        dict
+            Dicts, lists, text and numbers; `partwise.models.summary.summarise` lists the entries.
+        """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
         wrong, bits, ended = self.reconstruction_err_, self.description_length_, ending(self, "steps")

@@ -4,7 +4,7 @@ A factorization says nothing about the order of its parts, and, without priors, 
 part's size is split between W and H. So that an answer does not depend on such accidents:
 
 - order: parts stand by falling share of the reconstruction, Σ_i r_i W_ik · Σ_j H_kj, largest first;
-- scale: where no prior settles it, every part sums to one, Σ_j H_kj = 1; W then tells, in the units of X, how
+- scale: where no prior settles it, every part sums to one, Σ_j H_kj = 1; W then gives, in the units of X, how
   much of each row a part accounts for.
 
 What the user gave keeps its place: with ``init="custom"`` or fixed components nothing is moved or scaled.

@@ -27,19 +27,29 @@ def non_negative_factorization(
 
     Parameters
     ----------
-    X, W, H, sample_weight, weights
-        As in `NMF.fit_transform`.
+    X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+        The data, as for `NMF.fit_transform`.
+    W : array of shape (n_samples, n_components), optional
+        Where to start when ``init="custom"``.
+    H : array of shape (n_components, n_features), optional
+        Where to start when ``init="custom"``; the components to hold when ``update_H=False``.
     n_components : int, "auto" or None
         As in `NMF`.
     update_H : bool, default=True
         False holds H as given and solves for W only.
-    **parameters
+    sample_weight : array of shape (n_samples,), optional
+        How much each row counts.
+    weights : array of shape (n_samples, n_features), optional
+        How much each entry counts; 0 is the same as missing.
+    **parameters : object
         Any other parameter of `NMF`: `init`, `solver`, `beta_loss`, `tol`, `max_iter`, …
 
     Returns
     -------
     W : array of shape (n_samples, n_components)
+        How much of each component is in each sample.
     H : array of shape (n_components, n_features)
+        The components.
     n_iter : int
         Iterations done; 0 where H was held.
 

@@ -22,7 +22,7 @@ class Given:
 
 
 def is_anndata(X: Any) -> bool:
-    """Whether X is an annotated matrix, told by what it has rather than by its class: anndata is optional."""
+    """Whether X is an annotated matrix, recognised by its attributes, not its class: anndata is optional."""
     return hasattr(X, "obs_names") and hasattr(X, "var_names") and hasattr(X, "X")
 
 

@@ -1,4 +1,4 @@
-"""MixtureClassifier: the contrastive mixture model of Lee, Seung & Saul, and its generative sibling."""
+"""MixtureClassifier: the contrastive mixture model of Lee, Seung & Saul, and mixtures of Gaussians by EM."""
 
 from __future__ import annotations
 
@@ -85,6 +85,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The labels, sorted.
     exponents_ : array of shape (n_all, n_features)
         θ, the components of the first class first.
     log_weights_ : array of shape (n_all,)
@@ -169,6 +170,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Features, nonnegative for the multiplicative updates.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
         sample_weight : array-like of shape (n_samples,), optional
@@ -191,6 +193,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Features h, with the columns of the fit.
 
         Returns
         -------
@@ -206,23 +209,27 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Features, with the columns of the fit.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
+            Log-posteriors, in the order of `classes_`.
         """
         return log_posterior(self._scores(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The posterior of the classes (Lee, Seung & Saul, equation 1), in the order of `classes_`.
+        """The posterior of the classes (Lee, Seung & Saul, equation 1).
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Features, with the columns of the fit.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
+            Probabilities, in the order of `classes_`.
         """
         return np.exp(self.predict_log_proba(X))
 
@@ -232,10 +239,12 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Features, with the columns of the fit.
 
         Returns
         -------
         array of shape (n_samples,)
+            Labels from `classes_`.
         """
         best = np.argmax(self._scores(X), axis=1)
         return self.classes_[best]
@@ -436,7 +445,18 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
             real("max_time", self.max_time)
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
-        """What was found, as plain data; see `partwise.models.summary.summarise`."""
+        """What was found, as plain data.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            Names of the columns; by default those of the fit, else column0, column1, …
+
+        Returns
+        -------
+        dict
+            Dicts, lists, text and numbers; `partwise.models.summary.summarise` lists the entries.
+        """
         check_is_fitted(self)
         owners = self.classes_[self.component_class_]
         return summarise(

@@ -80,6 +80,7 @@ class NMF(FactorModel):
         Stop when the objective falls, per iteration and averaged over ten, by less than `tol` times itself
         ("cd" and "mu": scikit-learn's rules). 0 runs exactly `max_iter` iterations and nothing more.
     max_iter : int, default=200
+        Iterations, at most.
     random_state : int, Generator, RandomState or None, default=None
         None is a fixed seed: the same data give the same answer.
     alpha_W, alpha_H : float, default=0.0 and "same"
@@ -112,6 +113,7 @@ class NMF(FactorModel):
         H. Parts stand by falling share of the reconstruction; without priors each sums to one. With
         ``init="custom"`` or fixed components, order and scale are left as they come.
     n_components_, n_iter_, n_features_in_ : int
+        Number of components, of iterations done and of columns.
     feature_names_in_ : array of str
         Only for data with column names.
     reconstruction_err_ : float
@@ -205,7 +207,30 @@ class NMF(FactorModel):
         weights: Any = None,
         checkpoint: Any = None,
     ) -> NMF:
-        """Learn the components; see `fit_transform` for the parameters."""
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Nonnegative data, or data that are read by row blocks; see `fit_transform`.
+        y : None
+            Ignored.
+        W : array of shape (n_samples, n_components), optional
+            Where to start when ``init="custom"``.
+        H : array of shape (n_components, n_features), optional
+            Where to start when ``init="custom"``.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts: 2 is the same as the row occurring twice.
+        weights : array or sparse matrix of shape (n_samples, n_features), optional
+            How much each entry counts; 0 is the same as missing. See `fit_transform` for sparse X.
+        checkpoint : path, optional
+            Folder in which the fit saves its state, and from which a later call goes on; see `fit_transform`.
+
+        Returns
+        -------
+        NMF
+            The model itself. Ctrl-C ends the fit early with what was found, and the warning `Interrupted`.
+        """
         self._fit(X, W, H, sample_weight, weights, checkpoint)
         return self
 
@@ -227,12 +252,15 @@ class NMF(FactorModel):
             Or data that are read by row blocks: a function without arguments that returns an iterable of arrays or
             sparse matrices at every call, a `numpy.memmap` (above 1 GiB it is read block by block, and never copied
             whole), or a `partwise.matrix.Matrix`. Blocks are read once in every iteration.
-        y : ignored
-        W, H : arrays, optional
+        y : None
+            Ignored.
+        W : array of shape (n_samples, n_components), optional
+            Where to start when ``init="custom"``.
+        H : array of shape (n_components, n_features), optional
             Where to start when ``init="custom"``.
         sample_weight : array of shape (n_samples,), optional
             How much each row counts: 2 is the same as the row occurring twice.
-        weights : array of shape (n_samples, n_features), optional
+        weights : array or sparse matrix of shape (n_samples, n_features), optional
             How much each entry counts; 0 is the same as missing. With sparse X: sparse with the pattern of
             X, or one number for each stored entry.
         checkpoint : path, optional
@@ -242,6 +270,7 @@ class NMF(FactorModel):
         Returns
         -------
         array of shape (n_samples, n_components)
+            W, how much of each component is in each sample.
         """
         W, row_names = self._fit(X, W, H, sample_weight, weights, checkpoint)
         return self._named(W, row_names)
@@ -252,11 +281,14 @@ class NMF(FactorModel):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
-        weights : array of shape (n_samples, n_features), optional
+            Nonnegative data with the columns of the fit.
+        weights : array or sparse matrix of shape (n_samples, n_features), optional
+            How much each entry counts; 0 is the same as missing.
 
         Returns
         -------
         array of shape (n_samples, n_components)
+            W, how much of each component is in each sample. A row's do not depend on the other rows.
         """
         check_is_fitted(self)
         check_nmf(self)
@@ -270,6 +302,20 @@ class NMF(FactorModel):
 
         W is fitted to the very entries that are scored, so more components always score better, on held-out rows
         as well: this cannot choose `n_components`. Hold out *entries* (NaN) for that.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Nonnegative data with the columns of the fit.
+        y : None
+            Ignored.
+        weights : array or sparse matrix of shape (n_samples, n_features), optional
+            How much each entry counts; 0 is the same as missing.
+
+        Returns
+        -------
+        float
+            −D(X | WH) divided by the sum of the weights.
         """
         check_is_fitted(self)
         data = self._given(X, reset=False, weights=weights)
@@ -508,7 +554,7 @@ class NMF(FactorModel):
     def _finish(
         self, session: Session, problem: Problem, result: Result[State]
     ) -> tuple[np.ndarray, np.ndarray, float]:
-        """Put the components into the house convention; then W is what `transform` gives for them.
+        """Apply `partwise.models.convention` to the components; then W is what `transform` gives for them.
 
         The last half-step of a run moves H, so its W is a little stale; solving for it afresh, as `transform`
         does, makes the two agree. With tol=0, or when time or patience ran out, W is left as it was.
@@ -563,7 +609,18 @@ class NMF(FactorModel):
         )
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
-        """What was found, as plain data; see `partwise.models.summary.summarise`."""
+        """What was found, as plain data.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            Names of the columns; by default those of the fit, else column0, column1, …
+
+        Returns
+        -------
+        dict
+            Dicts, lists, text and numbers; `partwise.models.summary.summarise` lists the entries.
+        """
         check_is_fitted(self)
         return summarise(
             self,

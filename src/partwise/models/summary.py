@@ -1,7 +1,7 @@
 """What a model found, as plain data: for the command line, for reports, for other programs.
 
-Every model has a `summary()`, a few lines that hand what is its own to `summarise`. Whoever shows a summary needs to
-know no class.
+Every model has a `summary()`, which passes what is particular to it to `summarise`. Code that shows a summary needs
+to know no class.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Figures in one look; matplotlib is imported when a figure is drawn."""
+"""Figures in one style; matplotlib is imported when a figure is drawn."""
 
 from partwise.plot.images import draw_parts, image_grid
 from partwise.plot.lines import draw_curve

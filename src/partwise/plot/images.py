@@ -14,9 +14,25 @@ from partwise.plot.style import FAINT
 def image_grid(
     rows: np.ndarray, shape: tuple[int, int], columns: int | None = None, gap: int = 1, normalise: bool = True
 ) -> np.ndarray:
-    """One picture with every row of `rows` as a tile of `shape`; gaps are NaN.
+    """One picture with every row of `rows` as a tile of `shape`.
 
-    Tiles are scaled to their own maximum unless `normalise` is False.
+    Parameters
+    ----------
+    rows : array of shape (n_images, height × width)
+        The images, one in each row.
+    shape : tuple of int
+        Height and width of an image.
+    columns : int, optional
+        Tiles side by side; by default such that the picture is about square.
+    gap : int
+        Pixels between tiles.
+    normalise : bool
+        Whether each tile is scaled to its own maximum.
+
+    Returns
+    -------
+    array of two dimensions
+        The picture, NaN in the gaps.
     """
     rows = np.asarray(rows, dtype=float)
     columns = columns or ceil(sqrt(len(rows) * shape[0] / shape[1]))
@@ -39,7 +55,23 @@ def draw_parts(
     columns: int | None = None,
     **more: Any,
 ) -> None:
-    """A grid of pictures, dark where a part is strong, on a faint ground that shows where each ends."""
+    """Draw a grid of pictures, dark where a part is strong, on a faint ground that shows where each ends.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Where to draw.
+    rows : array of shape (n_images, height × width)
+        The images, one in each row.
+    shape : tuple of int
+        Height and width of an image.
+    title : str
+        Written above.
+    columns : int, optional
+        Tiles side by side; by default such that the picture is about square.
+    **more : object
+        Further parameters of `image_grid`.
+    """
     from matplotlib import colormaps
 
     ink = colormaps["gray_r"].with_extremes(bad=FAINT)

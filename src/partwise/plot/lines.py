@@ -1,4 +1,4 @@
-"""Curves."""
+"""Curves in the colours of the package."""
 
 from __future__ import annotations
 
@@ -24,7 +24,25 @@ def draw_curve(
     logy: bool = False,
     marker: str = "",
 ) -> None:
-    """One curve in the house colours; when they come round again, dashed, then dotted."""
+    """Draw one curve in the colours of `SERIES`; when they come round again, dashed, then dotted.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Where to draw.
+    x, y : array-like
+        Points of the curve.
+    label : str, optional
+        Entry in the legend.
+    colour : int
+        Number of the colour.
+    title, xlabel, ylabel : str
+        Texts above and beside the axes.
+    logx, logy : bool
+        Whether an axis is logarithmic.
+    marker : str
+        Marker of the points, as matplotlib names it.
+    """
     axes.plot(
         np.asarray(x),
         np.asarray(y),

@@ -1,4 +1,4 @@
-"""One look: ink on white, few colours, no boxes."""
+"""The style of all figures: ink on white, few colours, no boxes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,24 @@ _SETTINGS: dict[Any, Any] = {
 
 
 def figure(mosaic: Any, size: tuple[float, float] = (8.0, 4.5), **more: Any) -> tuple[Any, dict[str, Any]]:
-    """A matplotlib figure and its axes by name, laid out as `mosaic` says, off screen, in the house style."""
+    """A matplotlib figure and its axes by name, off screen, in the style of this package.
+
+    Parameters
+    ----------
+    mosaic : str or nested list
+        Layout, as ``Figure.subplot_mosaic`` takes it.
+    size : tuple of float
+        Width and height in inches.
+    **more : object
+        Further parameters of ``Figure.subplot_mosaic``.
+
+    Returns
+    -------
+    drawing : matplotlib Figure
+        The figure.
+    axes : dict of matplotlib Axes
+        Axes by their names in `mosaic`.
+    """
     try:
         import matplotlib
     except ImportError as error:
@@ -41,10 +58,18 @@ def figure(mosaic: Any, size: tuple[float, float] = (8.0, 4.5), **more: Any) -> 
 
 
 def title(axes: Any, text: str) -> None:
-    """A quiet title over the left edge."""
+    """A small title over the left edge."""
     axes.set_title(text, loc="left", fontsize=10.5, color=INK)
 
 
 def save_figure(drawing: Any, path: str | os.PathLike[str]) -> None:
-    """Write the figure; the same figure gives the same bytes."""
+    """Write a figure to a file; the same figure gives the same bytes.
+
+    Parameters
+    ----------
+    drawing : matplotlib Figure
+        The figure.
+    path : str or path-like
+        The file; its suffix says the format.
+    """
     drawing.savefig(path, metadata={"Software": None})

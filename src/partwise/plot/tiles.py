@@ -12,10 +12,10 @@ from partwise.plot.style import figure, save_figure
 
 
 def draw_tiles(path: Path, data: Any, usage: Any, model: Any) -> None:
-    """The table as it came and with rows and columns in the order of their tiles; error and bits by rank."""
+    """The table as given and with rows and columns in the order of their tiles; error and bits by rank."""
     X = np.asarray(data.toarray() if hasattr(data, "tocsr") else data, dtype=float)
     if X.size > 4_000_000:
-        # More than the picture has pixels for: every so many rows.
+        # More rows than the picture has pixels: take evenly spaced ones.
         keep = np.linspace(0, len(X) - 1, max(1, 4_000_000 // X.shape[1])).astype(int)
         X, usage = X[keep], usage[keep]
     by_row = np.lexsort([~column for column in usage.T[::-1]]) if usage.shape[1] else np.arange(len(X))

@@ -1,4 +1,4 @@
-"""Priors: what we believe of a factor before seeing data."""
+"""Priors: what is believed of a factor before seeing data."""
 
 from partwise.priors.base import NO_PRIOR, Coupling, Prior, SumPrior, entrywise
 from partwise.priors.bounds import Bounds

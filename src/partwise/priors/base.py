@@ -16,34 +16,111 @@ class Prior(ABC):
 
     @abstractmethod
     def terms(self) -> Terms:
-        """The prior's terms; all that a solver asks of it."""
+        """The prior's terms; all that a solver asks of it.
+
+        Returns
+        -------
+        Terms
+            Terms whose sum over the entries is the negative log-density, up to a constant.
+        """
 
     def couplings(self) -> tuple[Coupling, ...]:
-        """The parts of this prior that tie rows of the factor together."""
+        """The parts of this prior that tie rows of the factor together.
+
+        Returns
+        -------
+        tuple of Coupling
+            Empty for a prior on single entries.
+        """
         return ()
 
     def rows(self, index: Any) -> Prior:
-        """The prior of some of the rows."""
+        """The prior of some of the rows.
+
+        Parameters
+        ----------
+        index : slice or array of int
+            The rows.
+
+        Returns
+        -------
+        Prior
+            The same prior with only these rows' terms.
+        """
         return self
 
     def normaliser(self) -> Any:
-        """Log of the density's normalising constant for one entry (or for each component); 0 where there is none."""
+        """Log of the density's normalising constant for one entry (or for each component).
+
+        Returns
+        -------
+        float or array of shape (n_components,)
+            The logarithm, which is 0 where the prior has no normalising constant.
+        """
         return 0.0
 
     def value(self, A: np.ndarray, row_weight: np.ndarray | None = None) -> float:
-        """Negative log-density of a factor, up to a constant, rows weighted by `row_weight`."""
+        """Negative log-density of a factor, up to a constant, rows weighted by `row_weight`.
+
+        Parameters
+        ----------
+        A : array of shape (n_rows, n_components)
+            The factor: W, or the transpose of H.
+        row_weight : array of shape (n_rows,), optional
+            How much each row counts; all count once by default.
+
+        Returns
+        -------
+        float
+            What the prior adds to the objective.
+        """
         return self.terms().value(A, row_weight)
 
     def gradient(self, A: np.ndarray) -> np.ndarray:
-        """Derivative of `value` at each entry."""
+        """Derivative of `value` at each entry.
+
+        Parameters
+        ----------
+        A : array of shape (n_rows, n_components)
+            The factor.
+
+        Returns
+        -------
+        array of shape (n_rows, n_components)
+            The derivatives, without row weights.
+        """
         return self.terms().gradient(A)
 
     def log_density(self, A: np.ndarray) -> float:
-        """Log-density of a factor, normalised wherever the prior has a normalising constant."""
+        """Log-density of a factor, normalised wherever the prior has a normalising constant.
+
+        Parameters
+        ----------
+        A : array of shape (n_rows, n_components)
+            The factor.
+
+        Returns
+        -------
+        float
+            The logarithm of the density at A.
+        """
         return float(np.broadcast_to(self.normaliser(), np.shape(A)).sum()) - self.value(A)
 
     def prox(self, A: np.ndarray, step: float) -> np.ndarray:
-        """Argmin over Z within the bounds of ‖Z − A‖² / (2 step) + value(Z), entry by entry."""
+        """Argmin over Z within the bounds of ‖Z − A‖² / (2 step) + value(Z), entry by entry.
+
+        Parameters
+        ----------
+        A : array of shape (n_rows, n_components)
+            The point to stay near.
+        step : float
+            Step size; the larger, the more the prior counts.
+
+        Returns
+        -------
+        array of shape (n_rows, n_components)
+            The minimiser Z.
+        """
         return prox(self.terms(), A, step)
 
     def __add__(self, other: Prior) -> SumPrior:
@@ -75,11 +152,28 @@ class Coupling(Prior):
 
     @abstractmethod
     def majorise(self, A: np.ndarray) -> Terms:
-        """Terms t with t(Z) − t(A) ≥ value(Z) − value(A) for every Z within the bounds."""
+        """Terms t with t(Z) − t(A) ≥ value(Z) − value(A) for every Z within the bounds.
+
+        Parameters
+        ----------
+        A : array of shape (n_rows, n_components)
+            The factor at the beginning of a half-step.
+
+        Returns
+        -------
+        Terms
+            Terms of single entries that touch the coupling at A and lie above it elsewhere.
+        """
 
     @abstractmethod
     def check(self, n_rows: int) -> None:
-        """Raise ValueError, with both sizes, if the coupling is not for a factor of so many rows."""
+        """Raise ValueError, with both sizes, if the coupling does not fit a factor of `n_rows` rows.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of rows of the factor.
+        """
 
     def rows(self, index: Any) -> Prior:
         """A coupling has no meaning for a part of its rows."""
@@ -90,7 +184,13 @@ class Coupling(Prior):
 
 @dataclass(frozen=True)
 class SumPrior(Prior):
-    """Several beliefs at once: their negative log-densities add."""
+    """Several beliefs at once: their negative log-densities add.
+
+    Parameters
+    ----------
+    parts : tuple of Prior
+        The priors that are added.
+    """
 
     parts: tuple[Prior, ...] = ()
 
@@ -116,7 +216,18 @@ class SumPrior(Prior):
 
 
 def entrywise(prior: Prior | None) -> Prior:
-    """The prior without its couplings."""
+    """The prior without its couplings.
+
+    Parameters
+    ----------
+    prior : Prior or None
+        Any prior; None is no prior.
+
+    Returns
+    -------
+    Prior
+        Its parts that concern single entries.
+    """
     if prior is None or isinstance(prior, Coupling):
         return NO_PRIOR
     return SumPrior(tuple(entrywise(part) for part in prior.parts)) if isinstance(prior, SumPrior) else prior
@@ -132,12 +243,16 @@ def prox(terms: Terms, A: np.ndarray, step: float) -> np.ndarray:
     Parameters
     ----------
     terms : Terms
+        What is minimised beside the distance.
     A : array of shape (n, k)
+        The point to stay near.
     step : float
+        Step size.
 
     Returns
     -------
     array of shape (n, k)
+        The minimiser Z.
     """
     A = np.asarray(A, dtype=float)
     p = 1.0 / step + terms.quadratic

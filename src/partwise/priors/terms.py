@@ -14,7 +14,17 @@ Columnwise = float | np.ndarray
 
 
 class KernelTerms(NamedTuple):
-    """Terms as compiled kernels read them: `linear` and `quadratic` have 1 or all rows, and 1 or all columns."""
+    """Terms as compiled kernels read them: `linear` and `quadratic` have 1 or all rows, and 1 or all columns.
+
+    Parameters
+    ----------
+    linear, quadratic : array of shape (1 or n_rows, 1 or n_components)
+        Coefficients of a and of ½ a².
+    log, concave, shift : array of shape (n_components,)
+        Coefficients of −log a and of log(a + shift), and that shift.
+    lower, upper : float
+        The interval that entries lie in.
+    """
 
     linear: np.ndarray
     quadratic: np.ndarray
@@ -25,7 +35,20 @@ class KernelTerms(NamedTuple):
     upper: float
 
     def rows(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        """`linear` and `quadratic` of a range of rows."""
+        """`linear` and `quadratic` of a range of rows.
+
+        Parameters
+        ----------
+        start, stop : int
+            The range.
+
+        Returns
+        -------
+        linear : array
+            Coefficients of these rows, or those that hold for all rows.
+        quadratic : array
+            The same for the quadratic term.
+        """
         return _some_rows(self.linear, slice(start, stop)), _some_rows(self.quadratic, slice(start, stop))
 
 
@@ -35,9 +58,16 @@ class Terms:
 
         linear · a  +  ½ quadratic · a²  −  log · log a  +  concave · log(a + shift),      lower ≤ a ≤ upper
 
-    `linear` and `quadratic` are numbers, or arrays with one number for each row (n,), component (1, k) or entry
-    (n, k) of the factor; `log`, `concave` and `shift` are numbers, or have one for each component (k,). `log` and
-    `concave` are never both positive. `bounds` is (0, ∞) unless said otherwise.
+    Parameters
+    ----------
+    linear, quadratic : float or array
+        One number, or one for each row (n,), component (1, k) or entry (n, k) of the factor.
+    log, concave : float or array of shape (k,)
+        One number, or one for each component. Never both positive.
+    shift : float or array of shape (k,)
+        Shift inside the concave logarithm.
+    bounds : tuple of float, optional
+        (lower, upper); (0, ∞) by default.
     """
 
     linear: Entrywise = 0.0
@@ -118,10 +148,20 @@ class Terms:
     def for_kernels(self, n_rows: int, n_components: int) -> KernelTerms:
         """Arrays of fixed dimensions for a factor of this shape.
 
+        Parameters
+        ----------
+        n_rows, n_components : int
+            Shape of the factor.
+
+        Returns
+        -------
+        KernelTerms
+            The terms in the form that compiled kernels read.
+
         Raises
         ------
         ValueError
-            If some array fits no factor of this shape.
+            If an array fits no factor of this shape.
         """
         wide = []
         for name in ("linear", "quadratic"):
@@ -145,18 +185,53 @@ class Terms:
         return KernelTerms(wide[0], wide[1], columns[0], columns[1], columns[2], self.lower, self.upper)
 
     def rows(self, index: Any) -> Terms:
-        """The terms of some of the rows: a slice or an array of row numbers."""
+        """The terms of some of the rows.
+
+        Parameters
+        ----------
+        index : slice or array of int
+            The rows.
+
+        Returns
+        -------
+        Terms
+            Terms of these rows; what is the same for all rows stays.
+        """
         return replace(
             self, linear=_some_rows(self.linear, index), quadratic=_some_rows(self.quadratic, index)
         )
 
     def divided_by(self, row_weight: np.ndarray) -> Terms:
-        """Terms of each row divided by its weight; tiny weights count as 1e-12 of the largest."""
+        """Terms of each row divided by its weight; tiny weights count as 1e-12 of the largest.
+
+        Parameters
+        ----------
+        row_weight : array of shape (n_rows,)
+            Weights of the rows.
+
+        Returns
+        -------
+        Terms
+            With `linear` and `quadratic` divided.
+        """
         r = np.maximum(row_weight, 1e-12 * row_weight.max(initial=1e-300))[:, None]
         return replace(self, linear=self.linear / r, quadratic=self.quadratic / r)
 
     def value(self, A: np.ndarray, row_weight: np.ndarray | None = None) -> float:
-        """The sum of the four terms over a factor's entries, rows weighted by `row_weight`."""
+        """The sum of the four terms over a factor's entries, rows weighted by `row_weight`.
+
+        Parameters
+        ----------
+        A : array of shape (n_rows, n_components)
+            The factor.
+        row_weight : array of shape (n_rows,), optional
+            How much each row counts; all count once by default.
+
+        Returns
+        -------
+        float
+            The sum.
+        """
         if self.empty:
             return 0.0
         A = np.asarray(A, dtype=float)
@@ -176,7 +251,18 @@ class Terms:
         return float(rows.sum())
 
     def gradient(self, A: np.ndarray) -> np.ndarray:
-        """Derivative of the four terms at each entry."""
+        """Derivative of the four terms at each entry.
+
+        Parameters
+        ----------
+        A : array of shape (n_rows, n_components)
+            The factor.
+
+        Returns
+        -------
+        array of shape (n_rows, n_components)
+            The derivatives.
+        """
         A = np.asarray(A, dtype=float)
         out = self.linear + self.quadratic * A
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -187,7 +273,15 @@ class Terms:
         return np.asarray(out)
 
     def check_inside(self, A: np.ndarray, name: str) -> None:
-        """Raise ValueError if a factor to start from leaves the bounds."""
+        """Raise ValueError if a factor to start from leaves the bounds.
+
+        Parameters
+        ----------
+        A : array of shape (n_rows, n_components)
+            The factor.
+        name : str
+            What the message calls it: "W" or "H".
+        """
         low, high = (float(A.min()), float(A.max())) if A.size else (self.lower, self.lower)
         if low < self.lower or high > self.upper:
             worst = low if low < self.lower else high

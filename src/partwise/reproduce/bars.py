@@ -7,7 +7,7 @@ What is left open there, and what `--paper` takes:
 - γ = πH = 2.4 is rounded up to 3;
 - the truncation limit is raised to H for the last five steps.
 
-`grid` shows how much hangs on these.
+`--grid` shows how much the success rates depend on these.
 """
 
 from __future__ import annotations
@@ -38,14 +38,16 @@ PUBLISHED = {"exact": "91 ± 5 %", "truncated": "84 ± 5 %"}
 
 @dataclass(frozen=True)
 class Run:
-    """What one fit found, and how it came there.
+    """What one fit found, and every step on the way.
 
     Attributes
     ----------
     W : array of shape (H, n_features)
+        The components.
     activation : float
         π.
     n_iter : int
+        Steps made.
     history : dict
         "log_likelihood", "activation" and "components" of the start and of every step.
     """
@@ -67,7 +69,9 @@ def parts_found(components: np.ndarray, truth: np.ndarray, cosine: float = 0.95)
 def reproduce_bars(
     folder: Path,
     runs: Annotated[int, typer.Option(min=1, help="Number of seeded runs.")] = 100,
-    paper: Annotated[bool, typer.Option("--paper", help="The published settings instead of ours.")] = False,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="The published settings instead of the defaults.")
+    ] = False,
     inference: Annotated[str, typer.Option(help="exact, truncated, or both.")] = "both",
     size: Annotated[int, typer.Option(min=2, help="Side of the image; there are twice as many bars.")] = 4,
     n_samples: Annotated[int, typer.Option("--samples", min=1, help="Images in each run.")] = 1000,
@@ -89,7 +93,7 @@ def reproduce_bars(
     table, kept = [], {}
     for name in inferences:
         outcomes = []
-        for i in counted(runs, f"{name} bars"):
+        for i in with_progress(runs, f"{name} bars"):
             bars = make_bars(n_samples, size, activation=activation, random_state=seed + i)
             outcomes.append((bars, published_run(bars, name, i) if paper else default_run(bars, name, i)))
         kept[name] = outcomes
@@ -110,7 +114,7 @@ def reproduce_bars(
     return summary
 
 
-def counted(total: int, description: str) -> Iterator[int]:
+def with_progress(total: int, description: str) -> Iterator[int]:
     """0 … total − 1, with a progress bar on stderr."""
     from rich.console import Console
     from rich.progress import track
@@ -119,7 +123,7 @@ def counted(total: int, description: str) -> Iterator[int]:
 
 
 def default_run(bars: Any, inference: str, seed: int) -> Run:
-    """BinaryNMF as it comes."""
+    """BinaryNMF with its default settings."""
     model = BinaryNMF(
         len(bars.components), inference=inference, random_state=seed, record_components=True
     ).fit(bars.data)
@@ -156,7 +160,7 @@ def from_start(
 
 
 def from_truth(bars: Any, rule: str, steps: int = 20) -> np.ndarray:
-    """Figure 4.4: the log-likelihood when the start is what made the data."""
+    """The log-likelihood from a start at the true parameters (Yus López 2015, figure 4.4)."""
     H = len(bars.components)
     inference = Inference()
     if H > 12:
@@ -169,7 +173,7 @@ def from_truth(bars: Any, rule: str, steps: int = 20) -> np.ndarray:
 
 
 def rates(outcomes: Sequence[tuple[Any, Run]], activation: float) -> dict[str, Any]:
-    """How often all parts were found, and π."""
+    """Share of runs that found all parts, and the mean of π."""
     found = np.array([parts_found(run.W, bars.components) for bars, run in outcomes])
     pi = np.array([run.activation for _, run in outcomes])
     drawn = np.array([bars.latent.mean() for bars, _ in outcomes])
@@ -195,7 +199,7 @@ def settings_grid(runs: int, seed: int) -> list[dict[str, Any]]:
     cells += [("truncated", 0.02, 3, widen) for widen in (1, 15)]
     for inference, noise, gamma, widen in cells:
         done = []
-        for i in counted(runs, f"{inference}, noise {noise:g}"):
+        for i in with_progress(runs, f"{inference}, noise {noise:g}"):
             bars = make_bars(random_state=seed + i)
             done.append((bars, published_run(bars, inference, i, noise, gamma, widen)))
         row = rates(done, 0.3)
@@ -207,10 +211,10 @@ def lines(summary: dict[str, Any], published: bool) -> list[str]:
     """The summary as lines of text."""
     out = [f"bars test, {summary['settings']} settings, {summary['runs']} runs:"]
     for row in summary["table"]:
-        said = f"   (Yus López 2015: {PUBLISHED[row['inference']]})" if published else ""
+        rate = f"   (Yus López 2015: {PUBLISHED[row['inference']]})" if published else ""
         out.append(
             f"  {row['inference']:10s} all bars in {100 * row['success']:.0f} ± {100 * row['error']:.0f} % of runs"
-            f"{said}; "
+            f"{rate}; "
             f"π = {row['activation']:.3f}, {row['activation_bias']:+.4f} against the bars drawn; "
             f"{row['n_iter']:.0f} steps"
         )
@@ -229,7 +233,7 @@ def lines(summary: dict[str, Any], published: bool) -> list[str]:
 
 
 def draw(path: Path, kept: dict[str, Any], truth: dict[str, np.ndarray], size: int) -> None:
-    """The figures of chapter 4 on one page."""
+    """The figures of chapter 4 of Yus López (2015) on one page."""
     warnings.filterwarnings("ignore", message="No artists with labels")
     first = next(iter(kept.values()))
     bars, run = first[0]
@@ -256,7 +260,7 @@ def draw(path: Path, kept: dict[str, Any], truth: dict[str, np.ndarray], size: i
     evolution = np.concatenate([steps[i] for i in shown])
     names = ", ".join(str(i) for i in shown)
     draw_parts(axes["evolution"], evolution, shape, f"W after steps {names}, one line each (4.6)", columns=H)
-    for colour, (label, chosen) in enumerate(typical(runs, H)):
+    for colour, (label, chosen) in enumerate(example_runs(runs, H)):
         by_step(axes["traces"], chosen.history["log_likelihood"], label, colour, "log-likelihood (4.3)")
     for colour, (name, outcomes) in enumerate(kept.items()):
         shared = [np.mean(pi) for pi in outcomes[0][1].history["activation"]]
@@ -275,14 +279,14 @@ def by_step(axes: Any, values: Any, label: str, colour: int, title: str) -> None
     draw_curve(axes, steps, values, label=label, colour=colour, title=title, xlabel="step")
 
 
-def typical(runs: Sequence[tuple[Any, Run]], H: int) -> list[tuple[str, Run]]:
-    """The run that got there first, one that stood still on the way, and one that ended in a local optimum."""
+def example_runs(runs: Sequence[tuple[Any, Run]], H: int) -> list[tuple[str, Run]]:
+    """The quickest and the slowest run that found all parts, and one that ended in a local optimum."""
 
-    def settled(run: Run) -> int:
+    def steps_to_end(run: Run) -> int:
         L = np.array(run.history["log_likelihood"])
         return int(np.argmax(L[-1] - 0.02 * (L.max() - L.min()) <= L))
 
-    good = sorted((r for b, r in runs if parts_found(r.W, b.components) == H), key=settled)
+    good = sorted((r for b, r in runs if parts_found(r.W, b.components) == H), key=steps_to_end)
     out = []
     if good:
         out = [("fast", good[0]), ("slowest", good[-1])] if len(good) > 1 else [("fast", good[0])]

@@ -20,7 +20,7 @@ from partwise.matrix import Dense
 from partwise.models import BinaryNMF
 from partwise.parallel import matmul, own_threads
 from partwise.reproduce.bars import parts_found
-from partwise.reproduce.cost import in_turn
+from partwise.reproduce.cost import median_seconds
 
 
 def reproduce_binary_scale(
@@ -67,7 +67,7 @@ def e_step_cost(H: int = 12, n: int = 10_000, d: int = 256, repeats: int = 3) ->
 
     with own_threads():
         enumerated(counts, W, pi, states)
-        seconds = in_turn(
+        seconds = median_seconds(
             {
                 "e_step": lambda: enumerated(counts, W, pi, states),
                 "products": products,

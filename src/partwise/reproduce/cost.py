@@ -55,12 +55,12 @@ def reproduce_cost(
 
 
 def dense(n: int, m: int) -> InMemory:
-    """Uniform numbers; cost does not depend on them."""
+    """A dense matrix of uniform numbers; the cost does not depend on them."""
     return Dense.of(np.random.default_rng(0).random((n, m), dtype=np.float32))
 
 
 def sparse(n: int, m: int, stored: int) -> InMemory:
-    """Entries anywhere, as many in each row."""
+    """A sparse matrix with equally many entries in each row, at random columns."""
     rng = np.random.default_rng(0)
     each = stored // n
     columns = np.sort(rng.integers(0, m, (n, each), dtype=np.int32), axis=1).ravel()
@@ -78,8 +78,8 @@ def start(X: InMemory, k: int) -> State:
     )
 
 
-def in_turn(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Median seconds of each task, the tasks taken in turn so that a slow moment meets them all."""
+def median_seconds(tasks: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """Median seconds of each task, the tasks taken in turn so that a slow moment of the machine affects all."""
     times: dict[str, list[float]] = {name: [] for name in tasks}
     for round_ in range(repeats + 1):
         for name, task in tasks.items():
@@ -103,7 +103,7 @@ def iteration_cost(name: str, X: InMemory, k: int, repeats: int) -> dict[str, An
     def sweeps(count: int) -> None:
         sweep(state.W.copy(), sums, NO_TERMS, everything, count, 0.0)
 
-    seconds = in_turn(
+    seconds = median_seconds(
         {
             "products": lambda: (X.product(state.Ht), X.T.product(state.W)),
             "iteration": lambda: once.step(problem, State(state.W.copy(), state.Ht.copy()), rng),
@@ -133,7 +133,7 @@ def slope(name: str, make: Callable[[int], tuple[InMemory, float]], repeats: int
     for factor in factors:
         X, beta = make(factor)
         tasks[str(factor)] = stepper(X, beta)
-    seconds = list(in_turn(tasks, repeats).values())
+    seconds = list(median_seconds(tasks, repeats).values())
     return {
         "what": name,
         "slope": float(np.polyfit(np.log(factors), np.log(seconds), 1)[0]),
@@ -160,7 +160,7 @@ def stepper(X: InMemory, beta: float, k: int = 20) -> Callable[[], object]:
 
 
 def thread_gain(name: str, beta: float, repeats: int) -> dict[str, Any]:
-    """One thread against two."""
+    """Time of an iteration with one thread, divided by that with two."""
     step = stepper(dense(8000, 600), beta)
 
     def limited(count: int) -> Callable[[], object]:
@@ -170,14 +170,14 @@ def thread_gain(name: str, beta: float, repeats: int) -> dict[str, Any]:
 
         return task
 
-    seconds = in_turn({"1": limited(1), "2": limited(2)}, repeats)
+    seconds = median_seconds({"1": limited(1), "2": limited(2)}, repeats)
     return {"what": name, "gain": seconds["1"] / seconds["2"]}
 
 
 def lines(
     iterations: Sequence[dict[str, Any]], growth: Sequence[dict[str, Any]], threads: Sequence[dict[str, Any]]
 ) -> list[str]:
-    """For a person."""
+    """The results as lines of text."""
     out = [
         "one HALS iteration with one sweep, its two products with X = 1; a further sweep, its arithmetic = 1:"
     ]

@@ -14,7 +14,7 @@ from partwise.plot import draw_curve, draw_parts, figure, save_figure
 
 
 def run_demo(folder: Path, n_components: int = 16) -> dict[str, Any]:
-    """Fit, fill in, draw, write; returns the summary."""
+    """Fit NMF to digits, fill in hidden pixels, draw, write all files; return the summary."""
     digits = load_digits()
     X = digits.data
     model = NMF(n_components, max_iter=1000, verbose=1)
@@ -59,7 +59,7 @@ def run_demo(folder: Path, n_components: int = 16) -> dict[str, Any]:
 def pictures(
     path: Path, X: np.ndarray, W: np.ndarray, model: NMF, seen: np.ndarray, filled: np.ndarray
 ) -> None:
-    """Four panels in one file."""
+    """Draw the parts, digits rebuilt, hidden pixels filled in, and the objective."""
     layout = [["parts", "rebuilt"], ["parts", "filled"], ["parts", "objective"]]
     drawing, axes = figure(layout, size=(11.0, 6.2), width_ratios=(1, 1.25), height_ratios=(2, 3, 4))
     shape = (8, 8)

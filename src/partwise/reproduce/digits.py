@@ -1,8 +1,8 @@
-"""The table of Lee, Seung & Saul (seed 002): mixtures on NMF and PCA features of handwritten digits.
+"""The table of Lee, Seung & Saul: mixtures on NMF and PCA features of handwritten digits.
 
-What the paper leaves open, and what `--paper` takes: windows are centred on the ink's centre of
+What is left open there, and what `--paper` takes: windows are centred on the ink's centre of
 mass; components begin at k-means clusters of their class; the multiplicative updates run for 400 steps (they have not
-converged then, and the paper's training errors say that neither had its own); the Gaussians of EM share one
+converged then, and neither had theirs, by the training errors that they print); the Gaussians of EM share one
 covariance, and all kinds are shown: spherical, diagonal, full ("tied"), and spherical after the features were scaled
 to one spread ("even").
 """
@@ -25,7 +25,7 @@ from partwise.domains import DeslantCrop
 from partwise.io import write_json
 from partwise.models import NMF, MixtureClassifier
 from partwise.plot import draw_curve, draw_parts, figure, save_figure
-from partwise.reproduce.bars import counted
+from partwise.reproduce.bars import with_progress
 
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 #: Published errors in percent, training and test, by number of components.
@@ -46,7 +46,7 @@ def reproduce_digits(
     quick: Annotated[bool, typer.Option("--quick", help="10,000 training images, K up to 8.")] = False,
     full: Annotated[bool, typer.Option("--full", help="K up to 64, and EM.")] = False,
     paper: Annotated[
-        bool, typer.Option("--paper", help="The paper's updates, and EM with every covariance.")
+        bool, typer.Option("--paper", help="The published updates, and EM with every covariance.")
     ] = False,
     rivals: Annotated[
         bool, typer.Option("--rivals", help="Also other classifiers on the same features.")
@@ -65,7 +65,7 @@ def reproduce_digits(
     if paper or full:
         kinds = ("spherical", "diagonal", "tied", "even") if paper else ("tied",)
         jobs += [(name, K, kind) for name in ("EM-PCA40", "EM-NMF80") for kind in kinds for K in sizes]
-    for i in counted(len(jobs), "mixtures"):
+    for i in with_progress(len(jobs), "mixtures"):
         rows.append(one_cell(data, *jobs[i], paper=paper, seed=seed))
     summary: dict[str, Any] = {
         "data": data["name"],
@@ -83,7 +83,7 @@ def reproduce_digits(
 
 
 def prepare(folder: Path, quick: bool, seed: int) -> dict[str, Any]:
-    """Upright digits, NMF and PCA features; kept in the folder, and taken from there where they were made alike."""
+    """Upright digits, NMF and PCA features; read from the folder if it has them for the same settings."""
     mnist = "PARTWISE_DATA" in os.environ
     name = "MNIST" if mnist else "bundled digits"
     kept = folder / "features.npz"
@@ -108,7 +108,7 @@ def prepare(folder: Path, quick: bool, seed: int) -> dict[str, Any]:
         X_train, X_test = (np.asarray(digits.data[rows], np.float32) for rows in (train, ~train))
         y_train, y_test = digits.target[train], digits.target[~train]
         k, d = 40, 30
-    # A tenth of the usual patience: features do not get better by the last percent of the objective.
+    # Ten times the default tolerance: the last percent of the objective does not improve the features.
     nmf = NMF(k, beta_loss="kullback-leibler", tol=1e-3, random_state=seed, verbose=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -218,7 +218,7 @@ def compare(data: dict[str, Any], seed: int) -> list[dict[str, Any]]:
 
 
 def lines(summary: dict[str, Any]) -> list[str]:
-    """For a person."""
+    """The summary as lines of text."""
     out = [
         f"{summary['data']}, {summary['settings']} settings: {summary['n_train']} to train on, {summary['n_test']} "
         f"to test; upright images and NMF features in {summary['feature_seconds']:.0f} s",
@@ -251,7 +251,7 @@ def distance(rows: list[dict[str, Any]], model: str, covariance: str) -> float |
 
 
 def draw(path: Path, data: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    """Figure 2: the basis, and the sparse code of a digit; and the errors."""
+    """Figure 2 of Lee, Seung & Saul: the basis, and the sparse code of a digit; and the errors."""
     side = round(np.sqrt(data["basis"].shape[1]))
     two = int(np.flatnonzero(data["y_test"][: len(data["some"])] == 2)[0])
     code = data["nmf_test"][two]

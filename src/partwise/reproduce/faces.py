@@ -1,4 +1,4 @@
-"""Figure 1 of Lee, Seung & Saul (seed 002): faces by NMF, by vector quantization and by PCA."""
+"""Figure 1 of Lee, Seung & Saul: faces by NMF, by vector quantization and by PCA."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def reproduce_faces(
 
 
 def sparseness(rows: np.ndarray) -> float:
-    """Hoyer's: 0 where all entries are alike, 1 where one stands alone; the mean over rows."""
+    """Mean over rows of the sparseness of Hoyer (2004): 0 if all entries are equal, 1 if only one is not zero."""
     rows = np.abs(rows)
     d = rows.shape[1]
     size = np.linalg.norm(rows, axis=1)

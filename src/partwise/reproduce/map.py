@@ -1,9 +1,9 @@
-"""Seed 003: MAP estimation for NMF with Gamma priors, on faces.
+"""MAP estimation for NMF with Gamma priors, on faces (Ben Baccar 2018).
 
-Three things are shown. The log-posterior under the updates (5-6), W first and then H: it never falls. The held-out
-Poisson log-likelihood against the strength of the prior: most pixels are hidden (where data are plenty no prior
-matters much), and the prior's mean is kept while its shape grows (shape 1 is exponential, large shapes pull every
-entry to the mean, below 1 they push entries to zero). And the parts, without a prior and under the best one.
+Three things are shown. The log-posterior under the updates (5) and (6), W first and then H: it never falls. The
+held-out Poisson log-likelihood against the strength of the prior: most pixels are hidden (where data are plenty no
+prior matters much), and the prior's mean is kept while its shape grows (shape 1 is exponential, large shapes pull
+every entry to the mean, below 1 they push entries to zero). And the parts, without a prior and under the best one.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def held_out(X: np.ndarray, Y: np.ndarray, hidden: np.ndarray) -> float:
 
 
 def describe(summary: dict[str, Any], folder: Path) -> list[str]:
-    """The figures for a person."""
+    """The summary as lines of text."""
     traces = summary["log_posterior"]
     lines = [f"MAP-NMF with Gamma priors on {summary['data']}, k={summary['n_components']}"]
     for solver, trace in traces.items():
@@ -145,10 +145,10 @@ def describe(summary: dict[str, Any], folder: Path) -> list[str]:
 
 
 def draw(path: Path, summary: dict[str, Any], models: dict[str, NMF], shape: tuple[int, int]) -> None:
-    """Four panels."""
+    """Log-posterior by iteration, held-out likelihood by shape, and the parts with and without a prior."""
     drawing, axes = figure([["trace", "strength"], ["plain", "best"]], size=(10.0, 9.0), height_ratios=(2, 3))
     for colour, (solver, trace) in enumerate(summary["log_posterior"].items()):
-        label = {"mu": "updates (5-6) of seed 003", "scd": "coordinate descent"}[solver]
+        label = {"mu": "updates (5-6) of Ben Baccar (2018)", "scd": "coordinate descent"}[solver]
         best = max(max(t) for t in summary["log_posterior"].values())
         gap = best - np.array(trace)
         draw_curve(

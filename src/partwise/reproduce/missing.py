@@ -81,7 +81,7 @@ def held_out_ratings(ratings: Any, n_components: int, seed: int) -> dict[str, An
 
 
 def describe(figures: dict[str, Any], n_components: int, seed: int) -> list[str]:
-    """The ratings' figures for a person."""
+    """The results on the ratings as lines of text."""
     return [
         f"MovieLens 100k, k={n_components}, {figures['n_test']} ratings held out (seed {seed})",
         *(f"  alpha_W {a:<5g} validation RMSE {score:.4f}" for a, score in figures["validation"].items()),

@@ -1,4 +1,4 @@
-"""Boolean tiles (seed 004, sections 3.3.3 and 4.2.5, and beyond): recovery, thresholds, ranks, records."""
+"""Boolean tiles (Gonsior 2019, sections 3.3.3 and 4.2.5, and more): recovery, thresholds, ranks, records."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from partwise.datasets import fetch_boolean_records, make_boolean
 from partwise.io import write_json
 from partwise.models import BooleanMF
 from partwise.plot import draw_curve, figure, save_figure
-from partwise.reproduce.bars import counted
+from partwise.reproduce.bars import with_progress
 
-#: (p₊, p₋); the first two are the thesis's "clean" and "noisy".
+#: (p₊, p₋); the first two are "clean" and "noisy" in Gonsior (2019).
 NOISE = ((0.01, 0.05), (0.05, 0.15), (0.10, 0.25), (0.12, 0.30), (0.15, 0.35), (0.20, 0.40), (0.25, 0.45))
 #: Numbers of planted tiles, at the noise of the second level.
 RANKS = (10, 20, 30, 40)
@@ -66,7 +66,7 @@ def reproduce_tiling(
 def recovery(add: float, drop: float, rank: int, seeds: int) -> dict[str, Any]:
     """Entries wrong against the table before noise, the number of tiles given, everything else by default."""
     wrong, taken, ones, outdone, decidable = [], [], [], 0, 0
-    for seed in counted(seeds, f"noise {add:g}/{drop:g}, {rank} tiles"):
+    for seed in with_progress(seeds, f"noise {add:g}/{drop:g}, {rank} tiles"):
         table = make_boolean(rank=rank, noise_add=add, noise_drop=drop, random_state=seed)
         begin = perf_counter()
         model = BooleanMF(rank, random_state=seed)
@@ -89,7 +89,7 @@ def recovery(add: float, drop: float, rank: int, seeds: int) -> dict[str, Any]:
 
 
 def as_probable(planted: Any, usage: np.ndarray, columns: np.ndarray) -> bool:
-    """Are the tiles found at least as probable, given the data, as those planted? Then no search could do better."""
+    """Whether the tiles found are at least as probable, given the data, as those planted."""
     table = BitTable.of(planted.data)
     truth = Tiles(np.asarray(planted.usage, bool), np.asarray(planted.components, bool), 0.0)
     prices = likely_prices(table, truth.usage, truth.columns)
@@ -97,9 +97,9 @@ def as_probable(planted: Any, usage: np.ndarray, columns: np.ndarray) -> bool:
 
 
 def is_decidable(planted: Any, add: float, drop: float) -> bool:
-    """Told one of the factors, the noise and the share of bits that are set, is the most probable other one right?
+    """Whether each factor is the most probable one, given the other, the noise and the share of set bits.
 
-    Asked both ways. Where it is not, even that oracle has entries wrong.
+    Where it is not, even an oracle that knows one factor has entries wrong.
     """
     table = BitTable.of(planted.data)
     U, V = np.asarray(planted.usage, bool), np.asarray(planted.components, bool)
@@ -115,14 +115,14 @@ def is_decidable(planted: Any, add: float, drop: float) -> bool:
 def chosen_ranks(add: float, drop: float, seeds: int) -> dict[str, Any]:
     """The number of tiles that the description length chooses, where 30 were planted."""
     found = []
-    for seed in counted(seeds, f"noise {add:g}/{drop:g}, rank auto"):
+    for seed in with_progress(seeds, f"noise {add:g}/{drop:g}, rank auto"):
         table = make_boolean(noise_add=add, noise_drop=drop, random_state=seed)
         found.append(BooleanMF(random_state=seed).fit(table.data).n_components_)
     return {"noise_add": add, "noise_drop": drop, "found": found}
 
 
 def thresholds(add: float, drop: float, seed: int = 0) -> dict[str, Any]:
-    """PanPAL's factors cut by algorithm 4.1: against the data, and against the noise-free table, an oracle."""
+    """PanPAL's factors cut by algorithm 4.1 of Gonsior (2019), judged on the data and on the noise-free table."""
     table = make_boolean(noise_add=add, noise_drop=drop, random_state=seed)
     last = panpal(np.asarray(table.data, dtype=float), 30, np.random.default_rng(seed)).state
     seen, clean = BitTable.of(table.data), BitTable.of(table.clean)
@@ -151,7 +151,7 @@ def all_records(folder: Path) -> list[dict[str, Any]]:
     out: list[dict[str, Any]] = []
     factors: dict[str, np.ndarray] = {}
     cells = [(name, k, best) for name, (_, ks, bests) in RECORDS.items() for k, best in zip(ks, bests)]
-    for i in counted(len(cells), "published tables"):
+    for i in with_progress(len(cells), "published tables"):
         name, k, best = cells[i]
         which: Literal["small", "large"] = "small" if RECORDS[name][0] == "small" else "large"
         table = np.asarray(fetch_boolean_records(which).data[name])
@@ -170,14 +170,14 @@ def all_records(folder: Path) -> list[dict[str, Any]]:
 
 
 def lines(summary: dict[str, Any]) -> list[str]:
-    """For a person."""
+    """The summary as lines of text."""
     out = ["512 × 512: entries wrong against the noise-free table, number of tiles given"]
     for row in [*summary["recovery"], *summary["by_rank"]]:
         out.append(
             f"  noise {row['noise_add']:.2f}/{row['noise_drop']:.2f}, {row['rank']} tiles: "
             f"median {np.median(row['wrong']):6.0f} ({100 * np.median(row['wrong']) / row['ones']:.2f} % of the "
             f"ones), none wrong in {sum(w == 0 for w in row['wrong'])} of {len(row['wrong'])}, as "
-            f"probable as the truth in {row['as_probable']}, an oracle told one factor and the noise gets the "
+            f"probable as the truth in {row['as_probable']}, an oracle given one factor and the noise gets the "
             f"other right in {row['decidable']}  "
             f"(median {np.median(row['seconds']):.1f} s, longest {max(row['seconds']):.1f} s)"
         )

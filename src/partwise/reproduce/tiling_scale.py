@@ -56,8 +56,10 @@ def reproduce_tiling_scale(
 
 
 def planted(n: int, m: int, rank: int, seed: int, density: float = 0.01) -> tuple[Any, Any]:
-    """Tiles of one column in fifty and as many rows as make the density; a twentieth of the ones dropped, and as many
-    zeros set. Nothing of the table's size is ever dense.
+    """A sparse table with planted tiles, with and without noise.
+
+    Each tile has one column in fifty and as many rows as the density asks for. Noise drops a twentieth of the ones
+    and sets as many zeros. No dense array of the table's size is made.
     """
     rng = np.random.default_rng(seed)
     columns = np.zeros((rank, m), bool)
@@ -75,6 +77,6 @@ def planted(n: int, m: int, rank: int, seed: int, density: float = 0.01) -> tupl
 
 
 def boolean_product(usage: np.ndarray, columns: np.ndarray) -> Any:
-    """Sparse."""
+    """The Boolean product of two factors, as a sparse matrix."""
     product = sp.csr_array(usage.astype(np.int16)) @ sp.csr_array(columns.astype(np.int16))
     return sp.csr_array(product.astype(bool))

@@ -29,7 +29,18 @@ class AlternatingSolver(ABC):
 
     @abstractmethod
     def lacks(self, problem: Problem) -> str | None:
-        """What the problem needs and this solver has not, as the end of a sentence; None if nothing."""
+        """What the problem needs and this solver cannot do.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be solved.
+
+        Returns
+        -------
+        str or None
+            The end of a sentence that begins with "solver 'name'" and names another solver; None if nothing lacks.
+        """
 
     @abstractmethod
     def attempt(self, problem: Problem, at: State, push: Push | None, rng: np.random.Generator) -> Attempted:
@@ -38,25 +49,60 @@ class AlternatingSolver(ABC):
         Parameters
         ----------
         problem : Problem
+            What is solved.
         at : State
+            The factors to start from.
         push : callable, optional
             Applied to the new rows of W before H is updated.
         rng : Generator
+            Where random numbers are drawn from.
 
         Returns
         -------
         Attempted
+            The violation and the objective, and W before `push`.
         """
 
     @abstractmethod
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
         """The best W for a held H, from a start that depends on nothing but the data.
 
-        Ends when a round over a row moves it by less than about `tol` of its size.
+        Parameters
+        ----------
+        problem : Problem
+            What is solved.
+        Ht : array of shape (n_features, n_components)
+            The transpose of H.
+        max_iter : int
+            Rounds over a row, at most.
+        tol : float
+            Ends when a round over a row moves it by less than about `tol` of its size.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            W.
         """
 
     def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
-        """One iteration, pushed on along the last moves where that lowers the objective."""
+        """One iteration, pushed on along the last moves where that lowers the objective.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is solved.
+        state : State
+            The factors, which are replaced or written into.
+        rng : Generator
+            Where random numbers are drawn from.
+
+        Returns
+        -------
+        state : State
+            The state after the step.
+        info : Info
+            What the step reports.
+        """
         if self.extrapolate and problem.update_H:
             return extrapolated_step(
                 problem, state, lambda at, push: self.attempt(problem, at, push, rng), self.slack(problem)
@@ -67,25 +113,80 @@ class AlternatingSolver(ABC):
         return state, Info(state.iteration, state.objective, made.violation)
 
     def slack(self, problem: Problem) -> float:
-        """How much of a rise of the objective may be rounding."""
+        """How large a rise of the objective may be due to rounding.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is solved.
+
+        Returns
+        -------
+        float
+            The largest such rise.
+        """
         return 0.0
 
     def value(self, problem: Problem, state: State) -> float:
-        """The objective where the state stands; solvers that find it from Gram matrices say so here."""
+        """The objective at a state; solvers that compute it from Gram matrices do so here too.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is solved.
+        state : State
+            The factors.
+
+        Returns
+        -------
+        float
+            The objective.
+        """
         return problem.objective(state.W, state.Ht)
 
     def stopping(self, tol: float) -> Stopping:
-        """The rule that `tol` stands for."""
+        """The stopping rule of this solver.
+
+        Parameters
+        ----------
+        tol : float
+            Tolerance; 0 never stops.
+
+        Returns
+        -------
+        Stopping
+            A new rule, for one run.
+        """
         return RelativeProgress(tol)
 
     def check(self, problem: Problem) -> None:
-        """Raise `Unsupported` if the problem is not for this solver."""
+        """Raise `Unsupported` if the solver cannot solve the problem.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be solved.
+        """
         missing = self.lacks(problem)
         if missing is not None:
             raise Unsupported(f"solver '{self.name}' {missing}")
 
     def init(self, problem: Problem, W: np.ndarray, Ht: np.ndarray) -> State:
-        """Copies of the given factors, off the boundary where a prior's density is zero there.
+        """The state to start from: copies of the factors, off the boundary where a prior's density is zero there.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is solved.
+        W : array of shape (n_samples, n_components)
+            The first factor.
+        Ht : array of shape (n_features, n_components)
+            The transpose of the second.
+
+        Returns
+        -------
+        State
+            The state.
 
         Raises
         ------

@@ -64,7 +64,7 @@ def descend_rows(
 ) -> None:
     """Rows of a slab. A sparse row first copies the columns of B that it meets next to each other.
 
-    `ratio` has room for the longest row and one more; `bits` is the same memory read as integers.
+    `ratio` has one entry more than the longest row; `bits` is the same memory read as integers.
     """
     k = Bt.shape[0]
     longest = ratio.shape[0] - 1

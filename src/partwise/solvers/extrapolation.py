@@ -24,7 +24,7 @@ from partwise.jit import njit
 from partwise.parallel import over_rows, worthwhile
 from partwise.priors import Terms
 
-#: (rows, A) → rows of W moved on, after their update and before H is told of them.
+#: (rows, A) → rows of W moved on, after their update and before H is updated from them.
 Push = Callable[[slice, np.ndarray], np.ndarray]
 
 

@@ -29,8 +29,8 @@ class Hals(AlternatingSolver):
     Parameters
     ----------
     inner_sweeps : int
-        At most so many sweeps for each product with X, and no more than half of what the product costs (Gillis &
-        Glineur's rule); a row stops when a sweep moves it by less than a tenth of what the first did.
+        Sweeps for each product with X, at most, and no more than half of what the product costs (the rule of Gillis &
+        Glineur 2012); a row stops when a sweep moves it by less than a tenth of what the first did.
     extrapolate : bool
         Push the factors on along their last moves; see `partwise.solvers.extrapolation`.
     shuffle : bool
@@ -55,7 +55,7 @@ class Hals(AlternatingSolver):
         return None
 
     def stopping(self, tol: float) -> Stopping:
-        """Ours, or scikit-learn's."""
+        """Relative progress, or scikit-learn's rule with `like_sklearn`."""
         return ViolationRatio(tol) if self.like_sklearn else RelativeProgress(tol)
 
     def slack(self, problem: Problem) -> float:
@@ -97,7 +97,7 @@ class Hals(AlternatingSolver):
         return update
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
-        """One pass over X; then each row's own sweeps until it stands still."""
+        """One pass over X; then sweeps over each row until it no longer changes."""
         # Sweeps are cheap here, so go on well past what was asked.
         still = max(1e-3 * tol, 1e-10 if problem.X.dtype == np.float64 else 1e-6)
 

@@ -25,13 +25,13 @@ from partwise.solvers.one_pass import one_pass
 
 @dataclass(frozen=True)
 class MultiplicativeUpdate(AlternatingSolver):
-    """Each entry goes to the minimiser of a surrogate that touches the objective where it stands.
+    """Each entry goes to the minimiser of a surrogate that touches the objective at the current factors.
 
     Parameters
     ----------
     extrapolate : bool
-        Push the factors on along their last moves (see `partwise.solvers.extrapolation`), and stop by our rule
-        rather than scikit-learn's.
+        Push the factors on along their last moves (see `partwise.solvers.extrapolation`), and stop by relative
+        progress rather than by scikit-learn's rule.
     """
 
     extrapolate: bool = False
@@ -44,7 +44,7 @@ class MultiplicativeUpdate(AlternatingSolver):
         return None
 
     def stopping(self, tol: float) -> Stopping:
-        """scikit-learn's rule, or ours."""
+        """Rule of scikit-learn; with `extrapolate`, relative progress."""
         return RelativeProgress(tol) if self.extrapolate else ObjectiveEveryTen(tol)
 
     def attempt(self, problem: Problem, at: State, push: Push | None, rng: np.random.Generator) -> Attempted:
@@ -63,7 +63,7 @@ class MultiplicativeUpdate(AlternatingSolver):
         return Attempted(done.violation, problem.objective(at.W, at.Ht), done.W_plain)
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
-        """W-steps alone until they stop paying."""
+        """W-steps alone until the objective hardly falls."""
 
         def task(rows: slice, block: InMemory) -> Any:
             return (balanced_start(block, Ht, problem.terms_W.rows(rows)),), ()

@@ -39,7 +39,7 @@ def one_pass(
 ) -> Passed:
     """Update each block's rows of W, collect what H needs of them, then update H. Replaces the factors of the state.
 
-    `push`, if given, moves each block's rows of W on before H is told of them.
+    `push`, if given, moves each block's rows of W on before H is updated from them.
     """
     k = state.W.shape[1]
     terms, order = problem.terms_at_W(state.W), problem.order_W(k)

@@ -27,7 +27,7 @@ class Randomized(Hals):
     oversample : int
         Columns of the compressed data beyond the number of components.
     compressed_iterations : int
-        At most so many iterations on the compressed data.
+        Iterations on the compressed data, at most.
     """
 
     oversample: int = 20

@@ -56,7 +56,25 @@ def register_solver(cls: _Class) -> _Class:
 
 
 def make_solver(name: str, shuffle: bool = False) -> AlternatingSolver:
-    """A solver by its name."""
+    """A solver by its name.
+
+    Parameters
+    ----------
+    name : str
+        A name from `REGISTRY`, or of a solver of an installed package.
+    shuffle : bool
+        Whether coordinate descent visits the components in random order.
+
+    Returns
+    -------
+    AlternatingSolver
+        The solver.
+
+    Raises
+    ------
+    ValueError
+        If there is no solver of this name.
+    """
     make = find(REGISTRY, name) if isinstance(name, str) else None
     if make is None:
         raise ValueError(f"solver must be one of {['auto', *REGISTRY]}; got {name!r}.")
@@ -64,9 +82,28 @@ def make_solver(name: str, shuffle: bool = False) -> AlternatingSolver:
 
 
 def pick_solver(name: str, problem: Problem, shuffle: bool = False) -> AlternatingSolver:
-    """The solver of this name if it can do what the problem asks (else `Unsupported`); "auto" picks.
+    """The solver of this name, or the best one for "auto".
 
-    "cd" is coordinate descent: by Gram matrices where the data are complete, entry by entry where not.
+    "cd" is coordinate descent: by Gram matrices where the data are complete, entry by entry where they are not.
+
+    Parameters
+    ----------
+    name : str
+        "auto" or a name from `REGISTRY`.
+    problem : Problem
+        What is to be solved.
+    shuffle : bool
+        Whether coordinate descent visits the components in random order.
+
+    Returns
+    -------
+    AlternatingSolver
+        The solver.
+
+    Raises
+    ------
+    Unsupported
+        If the solver of this name cannot solve the problem.
     """
     if name == "auto":
         return best_solver(problem, shuffle)
@@ -78,7 +115,20 @@ def pick_solver(name: str, problem: Problem, shuffle: bool = False) -> Alternati
 
 
 def best_solver(problem: Problem, shuffle: bool = False) -> AlternatingSolver:
-    """The fastest solver that can do all that the problem asks."""
+    """The fastest solver that can do all that the problem asks.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be solved.
+    shuffle : bool
+        Whether coordinate descent visits the components in random order.
+
+    Returns
+    -------
+    AlternatingSolver
+        The solver.
+    """
     for name in _PREFERENCE:
         solver = make_solver(name, shuffle)
         if solver.lacks(problem) is None:

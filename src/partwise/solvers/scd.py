@@ -27,7 +27,7 @@ class CoordinateDescent(AlternatingSolver):
     Parameters
     ----------
     inner_sweeps : int
-        At most so many rounds over a row's coordinates for each reading of the row.
+        Rounds over a row's coordinates for each reading of the row, at most.
     extrapolate : bool
         Push the factors on along their last moves; see `partwise.solvers.extrapolation`.
     shuffle : bool
@@ -58,7 +58,7 @@ class CoordinateDescent(AlternatingSolver):
         return None
 
     def stopping(self, tol: float) -> Stopping:
-        """Ours, or scikit-learn's."""
+        """Relative progress, or scikit-learn's rule with `like_sklearn`."""
         return ViolationRatio(tol) if self.like_sklearn else RelativeProgress(tol)
 
     def slack(self, problem: Problem) -> float:
@@ -97,7 +97,7 @@ class CoordinateDescent(AlternatingSolver):
         return descend(X, A, B, problem.loss, problem.shift, terms, order, self.inner_sweeps, 0.1)
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
-        """One reading of each row; its own sweeps until it stands still."""
+        """One reading of each row, with sweeps until it no longer changes."""
         X = problem.X
         assert isinstance(X, InMemory)
         still = max(0.1 * tol, 1e-10 if X.dtype == np.float64 else 1e-6)

@@ -8,5 +8,5 @@ from partwise.datasets import load_digits
 
 
 def load() -> np.ndarray:
-    """1,797 × 64."""
+    """All 1,797 images, 64 pixels each."""
     return load_digits().data.astype(np.float32)

@@ -8,10 +8,10 @@ from partwise.datasets import fetch_mnist
 
 
 def load(count: int = 20_000) -> np.ndarray:
-    """The first 20,000 images, 784 pixels."""
+    """The first `count` images, 784 pixels each."""
     return np.ascontiguousarray(fetch_mnist(dtype=np.float32).data[:count])
 
 
 def load_10k() -> np.ndarray:
-    """The first 10,000."""
+    """The first 10,000 images."""
     return load(10_000)

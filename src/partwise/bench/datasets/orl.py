@@ -1,4 +1,4 @@
-"""ORL faces, pixels × images, as the records have them: 10304 × 400."""
+"""ORL faces, pixels × images, 10304 × 400."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from partwise.bench.solvers import (
     gensim_online,
     nimfa_mu,
     nmf_torch_batch,
-    ours,
+    partwise_auto,
     sklearn_cd,
     sklearn_mu,
     tensorly_hals,
@@ -14,7 +14,7 @@ from partwise.bench.solvers import (
 SOLVERS = {
     module.Racer.name: module.Racer
     for module in (
-        ours,
+        partwise_auto,
         sklearn_cd,
         sklearn_mu,
         torchnmf_mu,

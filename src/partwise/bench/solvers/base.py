@@ -9,14 +9,14 @@ import numpy as np
 
 
 class BaseRacer(ABC):
-    """A solver under way: made at the start, advanced leg by leg, asked for its factors in between."""
+    """A solver made from a start, advanced by some iterations at a time, and asked for its factors in between."""
 
     name: ClassVar[str]
-    #: Whether a leg of one iteration costs no more than the iteration itself.
-    fine: ClassVar[bool] = False
+    #: Whether advancing by one iteration costs no more than the iteration itself.
+    single_steps: ClassVar[bool] = False
 
-    #: Whether its own stopping rule has been met; only ours is asked, see `partwise.bench.matching`.
-    standing: bool = False
+    #: Whether its stopping rule has been met; used for partwise only, see `partwise.bench.matching`.
+    converged: bool = False
 
     @classmethod
     @abstractmethod
@@ -28,8 +28,8 @@ class BaseRacer(ABC):
 
     @abstractmethod
     def advance(self, iterations: int) -> None:
-        """So many iterations more; this is what the clock measures."""
+        """Make this many iterations more; this is what the clock measures."""
 
     @abstractmethod
     def factors(self) -> tuple[np.ndarray, np.ndarray]:
-        """W and H as they stand."""
+        """The current W and H."""

@@ -14,7 +14,7 @@ class Racer(BaseRacer):
     """One iteration is one pass over the documents; the usage that is scored is solved for off the clock."""
 
     name: ClassVar[str] = "gensim"
-    fine: ClassVar[bool] = True
+    single_steps: ClassVar[bool] = True
 
     @classmethod
     def why_not(cls, X: Any, beta: float) -> str | None:
@@ -41,7 +41,7 @@ class Racer(BaseRacer):
         self.start: tuple[np.ndarray, np.ndarray] | None = (W, H)
 
     def advance(self, iterations: int) -> None:
-        """So many passes."""
+        """Pass over the documents this many times."""
         self.model.update(self.documents, passes=iterations)
         self.start = None
 

@@ -11,10 +11,10 @@ from partwise.bench.solvers.base import BaseRacer
 
 
 class Racer(BaseRacer):
-    """Its model is set up by its own code, then given our start; X ≈ H W in its letters."""
+    """Its model is set up by its own code, then given the common start; it writes X ≈ H W."""
 
     name: ClassVar[str] = "nmf-torch"
-    fine: ClassVar[bool] = True
+    single_steps: ClassVar[bool] = True
 
     @classmethod
     def why_not(cls, X: Any, beta: float) -> str | None:
@@ -57,5 +57,5 @@ class Racer(BaseRacer):
             self.model._update_W()
 
     def factors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Back to our letters."""
+        """Its H and W, which are W and H here."""
         return self.model.H.numpy(), self.model.W.numpy()

@@ -11,7 +11,7 @@ from partwise.bench.solvers.base import BaseRacer
 
 
 class Racer(BaseRacer):
-    """Each leg is a fit that starts where the last one ended; its iterations carry nothing else over."""
+    """Each call is a fit that starts where the last one ended; its iterations carry nothing else over."""
 
     name: ClassVar[str] = "sklearn-cd"
     method: ClassVar[str] = "cd"

@@ -38,5 +38,5 @@ class Racer(BaseRacer):
         self.model.fit(self.X, beta=self.beta, tol=float("-inf"), max_iter=iterations)
 
     def factors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Back to our orientation."""
+        """Its H and Wᵀ, which are W and H here."""
         return self.model.H.detach().numpy(), self.model.W.detach().numpy().T

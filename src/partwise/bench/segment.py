@@ -1,4 +1,4 @@
-"""One racer on one case, in a process of its own: prints its curve and its peak memory as JSON."""
+"""One racer's run on one case, in its own process: prints its curve and its peak memory as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,24 @@ def peak_bytes() -> int:
 
 
 def race(case_name: str, solver: str, seed: int, seconds: float) -> dict[str, object]:
-    """Advance until the seconds are used up, scoring off the clock whenever 2 % more time has passed."""
+    """Advance one racer until the seconds are used up, scoring off the clock whenever 2 % more time has passed.
+
+    Parameters
+    ----------
+    case_name, solver : str
+        Names of the case and of the racer.
+    seed : int
+        Seed of the factors to start from.
+    seconds : float
+        Time that the racer may take.
+
+    Returns
+    -------
+    dict
+        "seconds" and "objective", the curve; "iterations"; "converged_after", when the racer's stopping rule was
+        met; "extra_bytes", memory beyond what was used before; "data_bytes". Only "skipped", the reason, for a
+        racer that cannot run.
+    """
     case = find_case(case_name)
     X = DATASETS[case.dataset]()
     Racer = SOLVERS[solver]
@@ -35,27 +52,28 @@ def race(case_name: str, solver: str, seed: int, seconds: float) -> dict[str, ob
     racer = Racer(X, W, H, case.beta)
     times, values = [0.0], [score(W, H)]
     clock, iterations, count, due = 0.0, 1, 0, 0.0
-    stood: float | None = None
+    converged_after: float | None = None
     while clock < seconds:
         begin = perf_counter()
         racer.advance(iterations)
-        leg = perf_counter() - begin
-        clock += leg
+        elapsed = perf_counter() - begin
+        clock += elapsed
         count += iterations
-        stood = clock if stood is None and racer.standing else stood
+        if converged_after is None and racer.converged:
+            converged_after = clock
         if clock >= due:
             times.append(clock)
             values.append(score(*racer.factors()))
             due = 1.02 * clock
-        if not racer.fine:
-            # Legs long enough for the cost of a call not to count, short enough to place a time within a few percent.
-            iterations = max(1, int(iterations * max(0.05, 0.04 * clock) / max(leg, 1e-6)))
+        if not racer.single_steps:
+            # Enough iterations for the cost of a call not to count, few enough to place a time within a few percent.
+            iterations = max(1, int(iterations * max(0.05, 0.04 * clock) / max(elapsed, 1e-6)))
     return {
         "solver": solver,
         "seconds": times,
         "objective": values,
         "iterations": count,
-        "stood": stood,
+        "converged_after": converged_after,
         "extra_bytes": max(0, peak_bytes() - before),
         "data_bytes": int(X.data.nbytes if hasattr(X, "tocsr") else X.nbytes),
     }

@@ -18,11 +18,11 @@ class Racer(BaseRacer):
     """The loop of `partwise.core.run`, one step at a time."""
 
     name: ClassVar[str] = "partwise"
-    fine: ClassVar[bool] = True
+    single_steps: ClassVar[bool] = True
 
     @classmethod
     def why_not(cls, X: Any, beta: float) -> str | None:
-        """It always can."""
+        """It can run every case."""
         return None
 
     def __init__(self, X: Any, W: np.ndarray, H: np.ndarray, beta: float) -> None:
@@ -33,7 +33,7 @@ class Racer(BaseRacer):
         self.rng = np.random.default_rng(0)
 
     def advance(self, iterations: int) -> None:
-        """The first leg also pays for what is found out about the data before the first step."""
+        """The first call also pays for what is computed from the data before the first step."""
         with own_threads():
             if self.state is None:
                 # Only losses with a pole at zero ask for the data's mean.
@@ -47,7 +47,7 @@ class Racer(BaseRacer):
                 self.rule.begin(self.state.objective)
             for _ in range(iterations):
                 self.state, info = self.solver.step(self.problem, self.state, self.rng)
-                self.standing = self.standing or self.rule.done(info)
+                self.converged = self.converged or self.rule.done(info)
 
     def factors(self) -> tuple[np.ndarray, np.ndarray]:
         """The current iterate."""
