@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
+
+from partwise.io.atomic import atomic_file
 
 INK = "#22313f"
 FAINT = "#c9d1d9"
@@ -46,5 +49,6 @@ def title(axes: Any, text: str) -> None:
 
 
 def save_figure(drawing: Any, path: str | os.PathLike[str]) -> None:
-    """Write the figure; the same figure gives the same bytes."""
-    drawing.savefig(path, metadata={"Software": None})
+    """Write the figure, whole or not at all; the same figure gives the same bytes."""
+    with atomic_file(path) as stream:
+        drawing.savefig(stream, format=Path(path).suffix[1:] or "png", metadata={"Software": None})
