@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from partwise.interrupts import uninterrupted
+
 #: Operations that take about as long as waking a thread.
 _WORTHWHILE = 60_000
 #: Number of ranges that rows are split into, if there are enough rows.
@@ -119,32 +121,39 @@ class _Job:
         self.error: BaseException | None = None
         self.left = threading.Condition(_lock)
         self._task, self._n_rows, self._size = task, n_rows, size
-        self._starts = iter(range(0, n_rows, size))
-        self._handing_out = threading.Lock()
-        # Helpers see the caller's context variables: its `thread_limit`, and NumPy's `errstate`.
+        # Taking from it is atomic; Ctrl-C could leave a lock locked.
+        self._starts = deque(range(0, n_rows, size))
+        # Tasks see the caller's context variables: its `thread_limit`, and NumPy's `errstate`. Each thread works in a
+        # copy, so that what is set for tasks does not have to be undone, which Ctrl-C could prevent.
         self._context = copy_context()
 
     def work(self) -> None:
-        """Take ranges until none is left, or a task has failed."""
-        token = _in_task.set(True)
+        """Take ranges until none is left, or a task has failed; in a copy of the context."""
+        self._context.copy().run(self._work)
+
+    def _work(self) -> None:
+        _in_task.set(True)
         try:
-            while True:
-                with self._handing_out:
-                    start = next(self._starts, None)
-                if start is None:
-                    return
+            while (start := self._next()) is not None:
                 self._task(start, min(start + self._size, self._n_rows))
         except BaseException:
-            with self._handing_out:
-                self._starts = iter(range(0))
+            self.close()
             raise
-        finally:
-            _in_task.reset(token)
+
+    def _next(self) -> int | None:
+        try:
+            return self._starts.popleft()
+        except IndexError:
+            return None
+
+    def close(self) -> None:
+        """Hand out no more ranges."""
+        self._starts.clear()
 
     def help(self) -> None:
         """`work`, on a thread of the pool; the caller raises what went wrong."""
         try:
-            self._context.copy().run(self.work)
+            self.work()
         except BaseException as error:
             self.error = error
 
@@ -152,7 +161,8 @@ class _Job:
 def _call_helpers(job: _Job) -> None:
     """Offer a job to the pool, which grows to as many threads as the job wants."""
     global _pool, _pool_size, _helpers
-    with _lock:
+    # A thread that Ctrl-C hits while it starts is unknown to its pool, and would be waited for forever at exit.
+    with uninterrupted(), _lock:
         if _pool is None or _pool_size < job.wanted:
             # The old pool, if any, finishes what it has begun; its threads end when it is collected.
             _pool = ThreadPoolExecutor(job.wanted, "partwise", initializer=_hold_on_helper)
@@ -217,15 +227,23 @@ def over_rows(task: Callable[[int, int], None], n_rows: int, grain: int = 64) ->
     try:
         _call_helpers(job)
         job.work()
-    finally:
-        with _lock:
-            if job in _jobs:
-                _jobs.remove(job)
-            # Also after Ctrl-C: nobody may still write when the caller goes on.
-            while job.running:
-                job.left.wait()
+        _settle(job)
+    except BaseException:
+        # Ctrl-C may come anywhere above, and nobody may still write when the caller goes on.
+        job.close()
+        _settle(job)
+        raise
     if job.error is not None:
         raise job.error
+
+
+def _settle(job: _Job) -> None:
+    """Let no further helper join the job, and wait for those at work; for a settled job this does nothing."""
+    with uninterrupted(), _lock:
+        if job in _jobs:
+            _jobs.remove(job)
+        while job.running:
+            job.left.wait()
 
 
 #: Guards the state of BLAS below.
@@ -245,23 +263,26 @@ def own_threads() -> Iterator[None]:
     process, the first block to be entered, on any thread, makes the limit, and the last one to be left undoes it.
     """
     global _blas_users, _held
-    with _blas_lock:
-        shared, of_each_thread = _blas_libraries()
-        if _held is None:
-            _held = _hold(shared)
-        held_here = _hold(of_each_thread) if _blocks.get() == 0 else []
-        _blas_users += 1
-        _blocks.set(_blocks.get() + 1)
+    held_here = None
     try:
+        # Limits are set and undone whole, whenever Ctrl-C comes.
+        with uninterrupted(), _blas_lock:
+            shared, of_each_thread = _blas_libraries()
+            if _held is None:
+                _held = _hold(shared)
+            held_here = _hold(of_each_thread) if _blocks.get() == 0 else []
+            _blas_users += 1
+            _blocks.set(_blocks.get() + 1)
         yield
     finally:
-        with _blas_lock:
-            _blocks.set(max(0, _blocks.get() - 1))
-            _blas_users -= 1
-            _release(held_here)
-            if _blas_users == 0:
-                _release(_held)
-                _held = None
+        if held_here is not None:
+            with uninterrupted(), _blas_lock:
+                _blocks.set(max(0, _blocks.get() - 1))
+                _blas_users -= 1
+                _release(held_here)
+                if _blas_users == 0 and _held is not None:
+                    _release(_held)
+                    _held = None
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -255,6 +256,59 @@ def test_bars_and_digits17_experiments(tmp_path, monkeypatch, capsys):
     summary = json.loads((tmp_path / "digits17.json").read_text())
     assert summary["test"] > summary["independent_pixels"]
     assert call("reproduce", "bars", "--inference", "some", "-o", tmp_path) == 2
+
+
+def test_ctrl_c_in_the_first_step_of_a_pipeline_ends_the_steps_after_it(tmp_path, monkeypatch, capsys):
+    digits = load_digits()
+    np.savez(tmp_path / "digits.npz", X=digits.data[:400], y=digits.target[:400])
+    steps = []
+
+    def press(self, place, objective):
+        steps.append(place)
+        if place == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProgressBar, "update", press)
+    given = ("--key", "X", "--labels", "y", "-k", 5, "--mixtures", 2, "-o", tmp_path / "o")
+    assert call("classify", tmp_path / "digits.npz", *given) == 130
+    assert "the best found so far is kept" in capsys.readouterr().err
+    assert steps == [0, 1, 2, 3]
+    model = partwise.load(tmp_path / "o" / "model.partwise")
+    assert [step.ended_by_ for _, step in model.steps] == ["interrupted", "interrupted"]
+    assert json.loads((tmp_path / "o" / "summary.json").read_text())["interrupted"]
+    assert (tmp_path / "o" / "classes.png").stat().st_size
+
+
+@pytest.mark.parametrize("verb", [("demo",), ("reproduce", "bars", "--runs", 2)])
+def test_ctrl_c_in_one_of_many_fits_ends_them_all(verb, tmp_path, monkeypatch, capsys):
+    steps = []
+
+    def press(self, info, state):
+        steps.append(info.iteration)
+        if len(steps) == 5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("partwise.core.progress.History.__call__", press)
+    assert call(*verb, "-o", tmp_path / "o") == 130
+    assert "Traceback" not in capsys.readouterr().err
+    assert len(steps) == 5
+    assert not list((tmp_path / "o").iterdir())
+
+
+def test_ctrl_c_while_results_are_written_comes_after_the_last_file(table, tmp_path, monkeypatch, capsys):
+    def pressed(*args, **more):
+        signal.raise_signal(signal.SIGINT)
+        return write_csv(*args, **more)
+
+    monkeypatch.setattr("partwise.io.write_csv", pressed)
+    assert call("fit", table[0], "-k", 3, "-o", tmp_path / "o") == 130
+    assert "Traceback" not in capsys.readouterr().err
+    assert {file.name for file in (tmp_path / "o").iterdir()} == {
+        "W.csv",
+        "H.csv",
+        "model.partwise",
+        "summary.json",
+    }
 
 
 def test_ctrl_c_leaves_the_best_tiles_on_disk(tmp_path, monkeypatch, capsys):

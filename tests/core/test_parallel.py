@@ -4,7 +4,10 @@ import gc
 import json
 import multiprocessing
 import os
+import signal
+import sys
 import threading
+import time
 import weakref
 from types import SimpleNamespace
 
@@ -68,8 +71,84 @@ def test_after_an_error_no_further_ranges_are_begun():
 @pytest.fixture
 def new_pool(monkeypatch):
     """A pool that has no more threads than the test asks for."""
+    while parallel._helpers:  # Those of the pool before are about to go.
+        time.sleep(1e-3)
     monkeypatch.setattr(parallel, "_pool", None)
     monkeypatch.setattr(parallel, "_pool_size", 0)
+
+
+def press_ctrl_c():
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_while_a_thread_of_the_pool_starts_comes_after_its_start(new_pool, monkeypatch):
+    """Else the pool would not know the thread, and the interpreter would wait for it forever at exit."""
+    start = threading.Thread.start
+
+    def pressed_start(thread):
+        press_ctrl_c()
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", pressed_start)
+    with thread_limit(2), pytest.raises(KeyboardInterrupt):
+        over_rows(lambda start, stop: None, 1000, 10)
+    assert len(parallel._pool._threads) == 1
+
+
+def test_after_ctrl_c_in_the_caller_no_further_ranges_are_begun(new_pool, monkeypatch):
+    call, begun, goes_on = parallel._call_helpers, [], threading.Event()
+
+    def pressed_call(job):
+        call(job)
+        while not begun:
+            time.sleep(1e-3)
+        goes_on.set()
+        raise KeyboardInterrupt
+
+    def task(start, stop):
+        begun.append(start)
+        goes_on.wait(30)
+        time.sleep(0.05)
+
+    monkeypatch.setattr(parallel, "_call_helpers", pressed_call)
+    with thread_limit(2), pytest.raises(KeyboardInterrupt):
+        over_rows(task, 1600, 10)
+    assert len(begun) <= 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill ends a process there")
+def test_ctrl_c_while_the_caller_waits_for_helpers_comes_when_they_are_done(new_pool):
+    """Nobody may write to the caller's arrays once it goes on."""
+    caller, helping, written = threading.current_thread(), threading.Event(), []
+
+    def task(start, stop):
+        if threading.current_thread() is caller:
+            helping.wait(30)
+            return
+        helping.set()
+        if not written:
+            time.sleep(0.1)
+            os.kill(os.getpid(), signal.SIGINT)  # To the main thread, where the caller is.
+            time.sleep(0.3)
+            written.append(start)
+
+    with thread_limit(2), pytest.raises(KeyboardInterrupt):
+        over_rows(task, 1600, 10)
+    assert written
+
+
+def test_ctrl_c_while_the_limit_on_blas_is_set_or_undone_leaves_it_undone(monkeypatch):
+    before = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    for name in ("_hold", "_release"):
+        with monkeypatch.context() as patch:
+            whole = getattr(parallel, name)
+            patch.setattr(
+                parallel, name, lambda libraries, whole=whole: (whole(libraries), press_ctrl_c())[0]
+            )
+            with pytest.raises(KeyboardInterrupt), own_threads():
+                pass
+        after = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+        assert (after, parallel._blas_users, parallel._held) == (before, 0, None)
 
 
 def test_rows_inside_a_task_are_visited_on_the_thread_of_the_task(new_pool):

@@ -1,11 +1,13 @@
 """The loop: reasons to stop, callbacks, Ctrl-C, and going on from a file."""
 
+import signal
 import warnings
 
 import numpy as np
 import pytest
 from sweeps import data, factors
 
+from partwise import parallel
 from partwise.core import (
     Checkpoint,
     History,
@@ -16,8 +18,10 @@ from partwise.core import (
     RelativeProgress,
     RunState,
     ViolationRatio,
+    current_session,
     open_session,
     run,
+    whole_session,
 )
 from partwise.losses import BetaDivergence
 from partwise.matrix import Dense
@@ -213,6 +217,9 @@ def test_a_stage_that_time_cut_short_is_not_saved(tmp_path):
 
 def test_ctrl_c_while_the_bar_closes_loses_nothing():
     class Bar:
+        def start(self):
+            pass
+
         def close(self):
             raise KeyboardInterrupt
 
@@ -222,6 +229,74 @@ def test_ctrl_c_while_the_bar_closes_loses_nothing():
 
     with pytest.warns(Interrupted):
         assert done() == "done"
+
+
+def press():
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_while_blas_gets_its_threads_back_keeps_the_run(setting, monkeypatch):
+    release = parallel._release
+    monkeypatch.setattr(
+        parallel, "_release", lambda held: (release(held), held and held[0][1] > 1 and press())[0]
+    )
+    with pytest.warns(Interrupted):
+        result = go(setting, max_iter=3)
+    assert (result.state.iteration, result.reason) == (3, "interrupted")
+
+
+def test_what_a_fit_has_kept_ctrl_c_cannot_take_away():
+    kept, calls = [], []
+
+    def set_attributes():
+        calls.append(1)
+        if len(calls) == 1:
+            press()
+        kept.append("attributes")
+
+    def fit():
+        with open_session() as session:
+            session.keep(set_attributes)
+            press()
+        return "fitted"
+
+    with pytest.warns(Interrupted):
+        assert fit() == "fitted"
+    assert kept == ["attributes"]
+
+
+def test_a_fit_after_ctrl_c_in_the_same_session_begins_interrupted(setting):
+    def pipeline():
+        with open_session() as outer:
+            outer.interrupt()
+            with open_session() as second:
+                return second.interrupted, go(setting).state.iteration
+
+    with pytest.warns(Interrupted):
+        assert pipeline() == (True, 0)
+
+
+def test_whole_work_is_done_whole_or_not_at_all(setting):
+    def pressed(info, state):
+        if info.iteration == 2:
+            press()
+
+    def work():
+        with whole_session(), open_session() as fit:
+            fit.restarts(3, lambda i: go(setting, callbacks=[pressed] if i == 1 else ()))
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+
+    def after_ctrl_c():
+        with open_session() as fit:
+            fit.interrupt()
+            with whole_session():
+                return go(setting, max_iter=3).state.iteration
+
+    with pytest.warns(Interrupted):
+        assert after_ctrl_c() == 3
+    assert current_session() is None
 
 
 def test_a_sampler_needs_no_stopping_rule_and_reports_what_it_likes(tmp_path):

@@ -1,5 +1,6 @@
 """What a user of NMF is promised."""
 
+import pkgutil
 import tracemalloc
 import warnings
 
@@ -13,6 +14,7 @@ from partwise import NMF, non_negative_factorization
 from partwise.core import Interrupted
 from partwise.datasets import load_digits, make_low_rank
 from partwise.priors import Gamma
+from partwise.solvers.mu import MultiplicativeUpdate
 
 LOSSES = ["frobenius", "kullback-leibler", "itakura-saito", 1.5, 0.5, 3.0]
 
@@ -144,6 +146,61 @@ def test_ctrl_c_leaves_a_fitted_model(X):
     assert model.n_iter_ == 3
     assert not model.converged_
     assert model.transform(X).shape == W.shape
+
+
+@pytest.mark.parametrize("name", ["conventional", "Problem.objective", "Problem.data_loss"])
+def test_ctrl_c_after_the_last_step_loses_nothing(X, monkeypatch, name):
+    """The convention, the objective and the error are found after the run."""
+    owner, _, attribute = f"partwise.models.nmf.{name}".rpartition(".")
+    owner = pkgutil.resolve_name(owner)
+    whole, calls = getattr(owner, attribute), []
+
+    def pressed(*args):
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return whole(*args)
+
+    model = NMF(4, max_iter=5, tol=0, n_init=2)
+    stepped = []
+    model.callbacks = [
+        lambda info, state: (
+            stepped.append(1) or (len(stepped) == 6 and monkeypatch.setattr(owner, attribute, pressed))
+        )
+    ]
+    with pytest.warns(Interrupted):
+        W = model.fit_transform(X)
+    assert calls
+    assert (model.ended_by_, W.shape, model.components_.shape) == ("interrupted", (60, 4), (4, 40))
+
+
+def test_an_interrupted_fit_is_whole_where_warnings_are_errors(X):
+    def press(info, state):
+        raise KeyboardInterrupt
+
+    model = NMF(4, callbacks=[press])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Interrupted)
+        with pytest.raises(Interrupted):
+            model.fit(X)
+    assert [one["ended_by"] for one in model.restarts_] == ["interrupted"]
+
+
+def test_ctrl_c_in_transform_is_raised(X):
+    """Half-solved rows are of no use, and nobody would know them."""
+    model = NMF(4, solver="mu", beta_loss="kullback-leibler", max_iter=10, tol=0).fit(X)
+    step, calls = MultiplicativeUpdate.step, []
+
+    def pressed(*args):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return step(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MultiplicativeUpdate, "step", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            model.transform(X)
 
 
 def test_convention_of_order_and_scale(X):

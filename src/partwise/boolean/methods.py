@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from partwise.boolean.bit_table import BitTable
-from partwise.boolean.finishing import completed
 from partwise.boolean.log import SearchLog
 from partwise.boolean.measures import Found
 from partwise.boolean.palm import MAX_ITER, panpal
@@ -111,7 +110,7 @@ def relaxed_tiles(log: SearchLog, table: BitTable, settings: Settings, rng: np.r
     else:
         result = panpal(D, k, rng, settings.regularization, entry, name="panpal")
         factors, each = (result.state.W, result.state.Ht), settings.thresholds == "each"
-        tiles, (thresholds, _) = completed(session, partial(cut, table, *factors, each))
+        tiles, (thresholds, _) = session.completed(partial(cut, table, *factors, each))
     with session.interruptible():
         log.record(error_of(table, tiles.usage, tiles.columns))
     ended_by = "max_time" if session.out_of_time else result.reason
@@ -136,7 +135,7 @@ def searched_tiles(
         )
         found = refined(log, table, found, settings.objective, rng)
     if settings.method == "trustpal":
-        found.tiles = completed(session, partial(unlikely_dropped, table, found.tiles, settings.fdr))
+        found.tiles = session.completed(partial(unlikely_dropped, table, found.tiles, settings.fdr))
     found.n_iter = log.trials
     return found
 

@@ -26,7 +26,6 @@ import numpy as np
 
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product, unpack
-from partwise.boolean.finishing import completed
 from partwise.boolean.palm import RelaxedProblem, descend
 from partwise.boolean.threshold import THRESHOLDS
 from partwise.boolean.tiles import Tiles
@@ -157,7 +156,7 @@ def primp(
         r = min(step if rank is None else rank, most)
         while True:
             result = descend(problem, r, rng, MAX_ITER, 1e-5, name=f"primp{r}")
-            now = completed(session, partial(cut_by_length, table, result.state.W, result.state.Ht))
+            now = session.completed(partial(cut_by_length, table, result.state.W, result.state.Ht))
             better = best is None or now.length < best[0].length
             grew = best is None or len(now.tiles.columns) > len(best[0].tiles.columns)
             if better:

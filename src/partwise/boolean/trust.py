@@ -14,7 +14,6 @@ import numpy as np
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product
 from partwise.boolean.descent import best_usage
-from partwise.boolean.finishing import completed
 from partwise.boolean.grow import row_gains
 from partwise.boolean.prices import WRONG
 from partwise.boolean.tiles import Tiles, error_of
@@ -141,8 +140,8 @@ def measure_trust(
             pool = np.unique(np.vstack([*found, tiles.columns]), axis=0) if found else tiles.columns
             for t in range(len(tiles.columns)):
                 listed[t] = alternatives(table, tiles, t, pool)
-    restart_share, restart_likeness = completed(session, partial(recurrence, tiles, restarts))
-    resample_share, resample_likeness = completed(session, partial(recurrence, tiles, resamples))
+    restart_share, restart_likeness = session.completed(partial(recurrence, tiles, restarts))
+    resample_share, resample_likeness = session.completed(partial(recurrence, tiles, resamples))
     return {
         "restarts": restart_share,
         "restart_likeness": restart_likeness,

@@ -13,10 +13,12 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Learn the parts of 1,797 handwritten digits, fill in hidden pixels, and draw what was found."""
+    from partwise.core import whole_session
     from partwise.reproduce.demo import run_demo
 
     folder = make_folder(output)
-    summary = run_demo(folder)
+    with whole_session():
+        summary = run_demo(folder)
     lines = [
         f"{summary['n_samples']} digits of {summary['n_features']} pixels ≈ {summary['n_components']} parts",
         f"{summary['solver']} converged: {summary['converged']}, after {summary['n_iter']} iterations",

@@ -13,10 +13,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from partwise.cli.common import emit, make_folder, names_or_numbers, say
 from partwise.cli.describe import lines_of_fit
+from partwise.interrupts import uninterrupted
+
+if TYPE_CHECKING:
+    from partwise.core import Session
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,12 @@ class Fitted:
     samples: Samples
     given: Any
     seconds: float
-    interrupted: bool
+    session: Session
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed, so that nothing that takes long should follow."""
+        return self.session.interrupted
 
     @cached_property
     def outputs(self) -> tuple[Any, list[str]]:
@@ -101,14 +110,18 @@ def run(
     checkpoint: Path | None = None,
     after: Callable[[Fitted], Extras] | None = None,
 ) -> int:
-    """Fit and write everything; the exit code is 130 where Ctrl-C ended the fit early."""
+    """Fit and write everything; the exit code is 130 where Ctrl-C ended the fit early.
+
+    One session is around the steps of a pipeline and what follows the fit: after Ctrl-C in one of them the others do
+    only what the results cannot do without.
+    """
+    from partwise.core import open_session
     from partwise.models.summary import summary_of
 
     folder = make_folder(output)
-    with about(samples.source):
-        fitted = fit(model, samples, checkpoint)
-        extras = Extras() if after is None else after(fitted)
-    tables = result_tables(fitted) if extras.tables is None else extras.tables
+    with noted(), about(samples.source), open_session() as session:
+        fitted = fit(model, samples, checkpoint, session)
+        extras, tables = session.completed(lambda: results(fitted, after))
     prepare_to_keep(model, samples.columns)
     names = [*(table.name for table in tables), *(name for name, _ in extras.pictures)]
     summary = {
@@ -128,22 +141,24 @@ def run(
     return 130 if fitted.interrupted else 0
 
 
-def fit(model: Any, samples: Samples, checkpoint: Path | None) -> Fitted:
-    """Fit the model; its warnings are printed as notes."""
-    from partwise.core import Interrupted
-
+def fit(model: Any, samples: Samples, checkpoint: Path | None, session: Session) -> Fitted:
+    """Fit the model."""
     more = {} if checkpoint is None else {"checkpoint": checkpoint}
     labels = () if samples.y is None else (samples.y,)
     direct = hasattr(model, "fit_transform") and all(takes(model.fit_transform, name) for name in more)
     W = None
     begin = perf_counter()
-    with noted() as said:
-        if direct:
-            W = model.fit_transform(samples.X, *labels, **more)
-        else:
-            model.fit(samples.X, *labels, **more)
-    interrupted = any(issubclass(warning.category, Interrupted) for warning in said)
-    return Fitted(model, samples, W, perf_counter() - begin, interrupted)
+    if direct:
+        W = model.fit_transform(samples.X, *labels, **more)
+    else:
+        model.fit(samples.X, *labels, **more)
+    return Fitted(model, samples, W, perf_counter() - begin, session)
+
+
+def results(fitted: Fitted, after: Callable[[Fitted], Extras] | None) -> tuple[Extras, list[Csv]]:
+    """What the verb adds to the fit, and the tables to write."""
+    extras = Extras() if after is None else after(fitted)
+    return extras, result_tables(fitted) if extras.tables is None else extras.tables
 
 
 def takes(function: Callable[..., Any], name: str) -> bool:
@@ -199,24 +214,25 @@ def write(
     tables: Sequence[Csv],
     pictures: Sequence[tuple[str, Callable[[Path], None]]],
 ) -> None:
-    """All files; pictures last, for they need a library that may not be there."""
+    """All files, whenever Ctrl-C comes; pictures last, for they need a library that may not be there."""
     from partwise import save
     from partwise.io import write_csv, write_json
 
-    for table in tables:
-        write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
-    save(model, folder / "model.partwise")
-    write_json(folder / "summary.json", summary)
-    for name, draw in pictures:
-        draw(folder / name)
+    with uninterrupted():
+        for table in tables:
+            write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
+        save(model, folder / "model.partwise")
+        write_json(folder / "summary.json", summary)
+        for name, draw in pictures:
+            draw(folder / name)
 
 
 @contextmanager
-def noted() -> Iterator[list[warnings.WarningMessage]]:
+def noted() -> Iterator[None]:
     """Warnings as notes on stderr, each once."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        yield said
+        yield
     for message in dict.fromkeys(str(warning.message) for warning in said):
         say(f"Note: {message}")
 

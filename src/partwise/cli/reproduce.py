@@ -36,8 +36,12 @@ def command_of(name: str, experiment: Callable[..., dict[str, Any]]) -> Callable
     """An experiment as a function that typer understands: its options, the folder and --json."""
 
     def command(**given: Any) -> None:
+        from partwise.core import whole_session
+
         folder, as_json = make_folder(given.pop("output")), given.pop("as_json")
-        summary = experiment(folder, **given)
+        # Ctrl-C ends the experiment, not only the fit under way.
+        with whole_session():
+            summary = experiment(folder, **given)
         emit(summary, as_json, summary["lines"])
 
     option, either = inspect.Parameter, inspect.Parameter.KEYWORD_ONLY

@@ -4,7 +4,14 @@ from partwise.core.checkpoint import Checkpoint, digest
 from partwise.core.problem import Problem
 from partwise.core.progress import History, ProgressBar
 from partwise.core.run import Callback, Method, Result, run
-from partwise.core.session import Interrupted, Session, current_session, joined_session, open_session
+from partwise.core.session import (
+    Interrupted,
+    Session,
+    current_session,
+    joined_session,
+    open_session,
+    whole_session,
+)
 from partwise.core.state import Info, RunState, State
 from partwise.core.stopping import ObjectiveEveryTen, RelativeProgress, SmallGain, Stopping, ViolationRatio
 
@@ -31,4 +38,5 @@ __all__ = [
     "joined_session",
     "open_session",
     "run",
+    "whole_session",
 ]

@@ -50,6 +50,9 @@ class ProgressBar:
             console=Console(file=sys.stderr),
         )
         self._task = self._bar.add_task(description, total=total, objective="…")
+
+    def start(self) -> None:
+        """Draw the bar from now on, on a thread of its own."""
         self._bar.start()
 
     def update(self, place: float, objective: float) -> None:

@@ -131,18 +131,14 @@ def run(
     """
     rng = np.random.default_rng(0) if rng is None else rng
     history = History()
-    with own_threads(), joined_session() as session:
+    with joined_session() as session:
         loop = _Loop(session, state, stopping, history, rng, name)
-        if session.interrupted:
-            # A run that begins after Ctrl-C has nothing to add: its start is its result.
-            return Result(state, "interrupted", history)
-        reason = "max_iter"
-        try:
-            reason = loop.go(problem, method, max_iter, max_time, callbacks)
-        except KeyboardInterrupt:
-            session.interrupt()
-            reason = "interrupted"
-        return Result(loop.state, reason, history)
+        reason = "interrupted"
+        # A run that begins after Ctrl-C has nothing to add: its start is its result.
+        if not session.interrupted:
+            with session.interruptible(), own_threads():
+                reason = loop.go(problem, method, max_iter, max_time, callbacks)
+        return Result(loop.state, "interrupted" if session.interrupted else reason, history)
 
 
 class _Loop(Generic[StateT]):

@@ -17,6 +17,7 @@ import numpy as np
 from partwise.compiling import clock
 from partwise.core.checkpoint import Checkpoint
 from partwise.core.progress import ProgressBar
+from partwise.interrupts import uninterrupted
 
 _Outcome = TypeVar("_Outcome")
 
@@ -44,7 +45,9 @@ class Session:
     Attributes
     ----------
     interrupted : bool
-        Whether Ctrl-C was pressed.
+        Whether Ctrl-C was pressed, here or in the session around this one before this one began.
+    kept : bool
+        Whether the fit has set its attributes, so that Ctrl-C can no longer take anything away.
     """
 
     def __init__(
@@ -55,7 +58,8 @@ class Session:
         parent: Session | None = None,
     ) -> None:
         self.max_time, self.bar, self.checkpoint, self.parent = max_time, bar, checkpoint, parent
-        self.interrupted = False
+        self.interrupted: bool = parent is not None and parent.interrupted
+        self.kept = False
         self._begin = clock()
 
     @property
@@ -94,6 +98,23 @@ class Session:
             yield
         except KeyboardInterrupt:
             self.interrupt()
+
+    def completed(self, compute: Callable[[], _Outcome]) -> _Outcome:
+        """The result of `compute`, which is computed again if Ctrl-C ends it.
+
+        For what a fit must finish, because nothing is of use without it: short work that has no effects, or the same
+        if it is done twice. It may do less if `interrupted`. A second Ctrl-C is not caught.
+        """
+        try:
+            return compute()
+        except KeyboardInterrupt:
+            self.interrupt()
+        return compute()
+
+    def keep(self, set_attributes: Callable[[], None]) -> None:
+        """The last act of a fit; from here on Ctrl-C is only noted."""
+        self.completed(set_attributes)
+        self.kept = True
 
     def show(self, place: float, objective: float) -> None:
         """Move the progress bar, if there is one.
@@ -194,6 +215,14 @@ class Session:
         return found
 
 
+class WholeSession(Session):
+    """Work that is of use only as a whole: Ctrl-C is raised, whatever has been found, and nothing is kept."""
+
+    def interrupt(self) -> None:
+        """Pass Ctrl-C on."""
+        raise KeyboardInterrupt
+
+
 def current_session() -> Session | None:
     """The innermost open session of this thread.
 
@@ -233,11 +262,18 @@ def open_session(
     session = Session(max_time, bar, checkpoint, parent)
     token = _current.set(session)
     try:
+        if bar is not None:
+            with uninterrupted():
+                bar.start()
         yield session
+    except KeyboardInterrupt:
+        if not session.kept:
+            raise
+        session.interrupt()
     finally:
         _current.reset(token)
         if bar is not None:
-            with session.interruptible():
+            with session.interruptible(), uninterrupted():
                 bar.close()
     if session.interrupted and parent is None:
         warnings.warn(
@@ -245,6 +281,17 @@ def open_session(
             Interrupted,
             stacklevel=5,
         )
+
+
+@contextmanager
+def whole_session() -> Iterator[Session]:
+    """A `WholeSession` for the block; neither the time limit of a session around it nor an earlier Ctrl-C ends it."""
+    session = WholeSession()
+    token = _current.set(session)
+    try:
+        yield session
+    finally:
+        _current.reset(token)
 
 
 @contextmanager

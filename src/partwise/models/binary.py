@@ -336,7 +336,6 @@ class BinaryNMF(FactorModel):
         _warn_of_fractions(counts)
         method = self._method()
         with (
-            own_threads(),
             fit_session(
                 self,
                 total=self.max_iter,
@@ -345,6 +344,7 @@ class BinaryNMF(FactorModel):
                 checkpoint=checkpoint,
                 data=lambda: {"shape": data.X.shape, "contents": data.X.digest()},
             ) as session,
+            own_threads(),
         ):
             generators = as_generator(self.random_state).spawn(self.n_init)
 
@@ -354,12 +354,8 @@ class BinaryNMF(FactorModel):
                 return replace(outcome, reason="interrupted") if session.interrupted else outcome
 
             outcomes = session.restarts(self.n_init, attempt)
-            best = max(outcomes, key=lambda one: np.nan_to_num(one.log_likelihood, nan=-np.inf))
-            self.restarts_ = [
-                {"log_likelihood": one.log_likelihood, "n_iter": one.n_iter, "ended_by": one.reason}
-                for one in outcomes
-            ]
-            self._keep(counts, best)
+            session.keep(lambda: self._keep(counts, outcomes))
+            self._warn(counts)
 
     def _outcomes(
         self,
@@ -473,7 +469,12 @@ class BinaryNMF(FactorModel):
             return tuple(np.geomspace(10.0, 1.1, 15)) if rough else ()
         return schedule("anneal", self.anneal, 1, 1.0)
 
-    def _keep(self, counts: Counts, found: Outcome) -> None:
+    def _keep(self, counts: Counts, outcomes: list[Outcome]) -> None:
+        self.restarts_ = [
+            {"log_likelihood": one.log_likelihood, "n_iter": one.n_iter, "ended_by": one.reason}
+            for one in outcomes
+        ]
+        found = max(outcomes, key=lambda one: np.nan_to_num(one.log_likelihood, nan=-np.inf))
         order = np.argsort(-found.activation * found.W.sum(axis=1), kind="stable")
         if not isinstance(self.init, str):
             order = np.arange(len(order))
@@ -494,23 +495,23 @@ class BinaryNMF(FactorModel):
         self.history_["activation"] = self.history_["activation"][:, order if self.per_component else 0]
         if self.record_components:
             self.history_["components"] = self.history_["components"][:, order]
-        self._warn(counts, pi)
 
-    def _warn(self, counts: Counts, pi: np.ndarray) -> None:
-        low, high = limits(counts, len(pi))
+    def _warn(self, counts: Counts) -> None:
+        low, high = limits(counts, self.n_components_)
+        pi = np.atleast_1d(self.activation_)
         if (pi <= low).any() or (pi >= high).any():
             which = "never" if (pi <= low).any() else "always"
             warnings.warn(
                 f"π has reached its edge: some component is {which} on. Use fewer components, or another start.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         if self.ended_by_ == "max_iter" and self.tol > 0 and not self.widen:
             warnings.warn(
                 f"Maximum number of iterations {self.max_iter} reached; the log-likelihood was still rising. "
                 f"Raise max_iter, for instance to {5 * self.max_iter}, or tol.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _posterior(self, X: Any) -> tuple[Any, Statistics, Counts]:

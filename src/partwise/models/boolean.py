@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product, unpack
-from partwise.boolean.finishing import completed
 from partwise.boolean.log import SearchLog
 from partwise.boolean.measures import Found, Measures, measured, usage_of
 from partwise.boolean.methods import Settings, find_tiles, is_trivial, quick_search
@@ -350,7 +349,7 @@ class BooleanMF(FactorModel):
             again = resampled = lambda i: tiles
         with fit_session(self, total=n_restarts + n_resamples, quantity="wrong") as session:
             trust = measure_trust(session, table, tiles, again, resampled, n_restarts, n_resamples)
-        self.trust_ = trust
+            session.keep(lambda: setattr(self, "trust_", trust))
         return trust
 
     # ----------------------------------------------------------------- fitting
@@ -381,14 +380,14 @@ class BooleanMF(FactorModel):
         ) as session:
             log = SearchLog(session)
             found = find_tiles(log, table, numbers, settings, as_generator(self.random_state))
-            measures = completed(session, lambda: measured(table, found, thorough=not session.interrupted))
+            measures = session.completed(lambda: measured(table, found, thorough=not session.interrupted))
             usage = measures.tiles.usage
             if sample_weight is not None and every_row:
                 # Rows of no weight, which the search does not look at, use tiles too.
                 with session.interruptible():
                     plain, _ = self._table(X, weights, reset=False)
                     usage = usage_of(plain, measures.tiles.columns, found.prices)
-            completed(session, lambda: self._keep(log, found, measures))
+            session.keep(lambda: self._keep(log, found, measures))
         return usage
 
     def _settings(self) -> Settings:

@@ -257,7 +257,6 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         rng = as_generator(self.random_state)
         counts = self._counts(data)
         with (
-            own_threads(),
             fit_session(
                 self,
                 total=self.max_iter,
@@ -270,14 +269,12 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
                     "sample_weight": digest(data.weight),
                 },
             ) as session,
+            own_threads(),
         ):
             learn = self._generative if self.training == "em" else self._contrastive
             trained = learn(session, data, counts, rng)
-            with session.interruptible():
-                self._keep(data, trained)
-                return self._warn_unconverged()
-            # Ctrl-C came while the attributes were being set, which takes one pass over the data: set them again.
-            self._keep(data, trained)
+            session.keep(lambda: self._keep(data, trained))
+            self._warn_unconverged()
 
     def _given(self, X: Any, y: Any, sample_weight: Any) -> Labelled:
         """The samples that count, with features scaled and classes numbered."""

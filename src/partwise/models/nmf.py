@@ -353,11 +353,8 @@ class NMF(FactorModel):
                 problem = self._estimated(session, problem, solver, k, given_start, fixed)
             outcomes = self._runs(session, problem, solver, k, given_start, fixed)
             best = min(outcomes, key=lambda outcome: outcome.objective)
-            self._keep(problem, best, solver)
-        self.restarts_ = [
-            {"objective": one.objective, "n_iter": one.result.state.iteration, "ended_by": one.result.reason}
-            for one in outcomes
-        ]
+            session.keep(lambda: self._keep(problem, outcomes, best, solver))
+            self._warn_unconverged()
         return best.W, data.row_names
 
     def _given(self, X: Any, *, reset: bool, weights: Any = None, sample_weight: Any = None) -> Any:
@@ -547,7 +544,10 @@ class NMF(FactorModel):
                 rng=rng,
                 name=f"run{i}",
             )
-            return _Outcome(*self._finish(session, problem, result), result)
+            factors = self._finish(session, problem, result)
+            return _Outcome(
+                *factors, replace(result, reason="interrupted") if session.interrupted else result
+            )
 
         return session.restarts(self.n_init, attempt)
 
@@ -559,16 +559,19 @@ class NMF(FactorModel):
         The last half-step of a run moves H, so its W is a little stale; solving for it afresh, as `transform`
         does, makes the two agree. With tol=0, or when time or patience ran out, W is left as it was.
         """
-        W, Ht = result.state.W, result.state.Ht
-        tied = bool(problem.prior_W.couplings() or problem.prior_H.couplings())
-        if self.init != "custom" and self.fixed_components is None:
-            scale_free = problem.terms_W.scale_free and problem.terms_H.scale_free and not tied
-            W, Ht = conventional(W, Ht, problem.X.row_weight, scale_free)
+        W, Ht = session.completed(lambda: self._conventional(problem, result.state))
         if self.tol > 0 and result.reason in ("converged", "max_iter") and not problem.prior_W.couplings():
             with session.interruptible():
-                solved = self._solve_rows(problem, Ht)
-                W = W if session.interrupted else solved
-        return W, Ht, problem.objective(W, Ht)
+                W = self._solve_rows(problem, Ht)
+        return W, Ht, session.completed(lambda: problem.objective(W, Ht))
+
+    def _conventional(self, problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """W and Hᵀ in the house convention, where order and scale are free."""
+        if self.init == "custom" or self.fixed_components is not None:
+            return state.W, state.Ht
+        tied = bool(problem.prior_W.couplings() or problem.prior_H.couplings())
+        scale_free = problem.terms_W.scale_free and problem.terms_H.scale_free and not tied
+        return conventional(state.W, state.Ht, problem.X.row_weight, scale_free)
 
     def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
         held = replace(
@@ -576,8 +579,14 @@ class NMF(FactorModel):
         )
         return pick_solver(self.solver, held).solve_rows(held, Ht, self.max_iter, self.tol)
 
-    def _keep(self, problem: Problem, best: _Outcome, solver: AlternatingSolver) -> None:
+    def _keep(
+        self, problem: Problem, outcomes: list[_Outcome], best: _Outcome, solver: AlternatingSolver
+    ) -> None:
         state: State = best.result.state
+        self.restarts_ = [
+            {"objective": one.objective, "n_iter": one.result.state.iteration, "ended_by": one.result.reason}
+            for one in outcomes
+        ]
         self.loss_ = problem.loss
         self.data_mean_ = problem.X.mean()
         self.components_ = np.ascontiguousarray(best.Ht.T)
@@ -593,10 +602,11 @@ class NMF(FactorModel):
             "objective": np.array(best.result.history.objective),
             "seconds": np.array(best.result.history.seconds),
         }
-        if best.result.reason == "max_iter" and self.tol > 0:
-            self._warn_unconverged(best.result.history.objective)
 
-    def _warn_unconverged(self, objective: list[float]) -> None:
+    def _warn_unconverged(self) -> None:
+        if self.ended_by_ != "max_iter" or self.tol == 0:
+            return
+        objective = self.history_["objective"]
         window = min(10, len(objective) - 1)
         fall = (objective[-1 - window] - objective[-1]) / window / max(abs(objective[-1]), 1e-300)
         accept = f", or set tol={2 * fall:.1g} to accept this" if self.tol < fall < 0.01 else ""
@@ -605,7 +615,7 @@ class NMF(FactorModel):
             f"The objective was still falling by {100 * fall:.2g} % per iteration: raise max_iter, for "
             f"instance to {5 * self.max_iter}{accept}.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:

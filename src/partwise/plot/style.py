@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
+
+from partwise.io.atomic import atomic_file
 
 INK = "#22313f"
 FAINT = "#c9d1d9"
@@ -63,7 +66,7 @@ def title(axes: Any, text: str) -> None:
 
 
 def save_figure(drawing: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure to a file; the same figure gives the same bytes.
+    """Write a figure to a file, whole or not at all; the same figure gives the same bytes.
 
     Parameters
     ----------
@@ -72,4 +75,5 @@ def save_figure(drawing: Any, path: str | os.PathLike[str]) -> None:
     path : str or path-like
         The file; its suffix says the format.
     """
-    drawing.savefig(path, metadata={"Software": None})
+    with atomic_file(path) as stream:
+        drawing.savefig(stream, format=Path(path).suffix[1:] or "png", metadata={"Software": None})

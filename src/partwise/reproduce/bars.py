@@ -23,6 +23,7 @@ import typer
 from scipy.optimize import linear_sum_assignment
 
 from partwise.datasets import make_bars
+from partwise.interrupts import uninterrupted
 from partwise.io import write_json
 from partwise.latent.counts import Counts
 from partwise.latent.em import ExpectationMaximization, Outcome, learn
@@ -109,8 +110,9 @@ def reproduce_bars(
     if grid:
         summary["grid"] = settings_grid(runs, seed)
     summary["lines"] = lines(summary, paper and activation == 0.3)
-    draw(folder / "bars.png", kept, truth, size)
-    write_json(folder / "bars.json", summary)
+    with uninterrupted():
+        draw(folder / "bars.png", kept, truth, size)
+        write_json(folder / "bars.json", summary)
     return summary
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from partwise.datasets import load_digits
+from partwise.interrupts import uninterrupted
 from partwise.io import save, write_csv, write_json
 from partwise.models import NMF
 from partwise.plot import draw_curve, draw_parts, figure, save_figure
@@ -23,14 +24,6 @@ def run_demo(folder: Path, n_components: int = 16) -> dict[str, Any]:
     seen = np.where(hidden, np.nan, X)
     filler = NMF(n_components, max_iter=1000, alpha_W=0.02, verbose=1)
     filled = filler.inverse_transform(filler.fit_transform(seen))
-
-    pictures(folder / "parts.png", X, W, model, seen, filled)
-    rows = [f"digit{i}_{label}" for i, label in enumerate(digits.target)]
-    parts = [str(name) for name in model.get_feature_names_out()]
-    write_csv(folder / "W.csv", W, rows, parts, corner="row")
-    write_csv(folder / "H.csv", model.components_, parts, list(digits.feature_names), corner="part")
-    model.set_params(verbose=0)
-    save(model, folder / "model.partwise")
     means = np.broadcast_to(np.nanmean(seen, axis=0), X.shape)
     scale = np.linalg.norm(X[hidden])
     summary = {
@@ -52,7 +45,15 @@ def run_demo(folder: Path, n_components: int = 16) -> dict[str, Any]:
             "summary.json": "these figures",
         },
     }
-    write_json(folder / "summary.json", summary)
+    rows = [f"digit{i}_{label}" for i, label in enumerate(digits.target)]
+    parts = [str(name) for name in model.get_feature_names_out()]
+    model.set_params(verbose=0)
+    with uninterrupted():
+        pictures(folder / "parts.png", X, W, model, seen, filled)
+        write_csv(folder / "W.csv", W, rows, parts, corner="row")
+        write_csv(folder / "H.csv", model.components_, parts, list(digits.feature_names), corner="part")
+        save(model, folder / "model.partwise")
+        write_json(folder / "summary.json", summary)
     return summary
 
 

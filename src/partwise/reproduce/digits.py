@@ -22,7 +22,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partwise.datasets import fetch_mnist, load_digits
 from partwise.domains import DeslantCrop
+from partwise.interrupts import uninterrupted
 from partwise.io import write_json
+from partwise.io.atomic import atomic_file
 from partwise.models import NMF, MixtureClassifier
 from partwise.plot import draw_curve, draw_parts, figure, save_figure
 from partwise.reproduce.bars import with_progress
@@ -77,8 +79,9 @@ def reproduce_digits(
         "rivals": compare(data, seed) if rivals else [],
     }
     summary["lines"] = lines(summary)
-    draw(folder / "digits.png", data, rows)
-    write_json(folder / "digits.json", summary)
+    with uninterrupted():
+        draw(folder / "digits.png", data, rows)
+        write_json(folder / "digits.json", summary)
     return summary
 
 
@@ -128,7 +131,8 @@ def prepare(folder: Path, quick: bool, seed: int) -> dict[str, Any]:
         "some": X_test[:200],
         "seconds": np.array(nmf_seconds),
     }
-    np.savez(kept, **out)
+    with atomic_file(kept) as stream:
+        np.savez(stream, **out)
     return {"name": name, **out}
 
 

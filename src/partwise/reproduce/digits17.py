@@ -12,6 +12,7 @@ import typer
 from sklearn.exceptions import ConvergenceWarning
 
 from partwise.datasets import fetch_mnist, load_digits
+from partwise.interrupts import uninterrupted
 from partwise.io import write_json
 from partwise.models import BinaryNMF
 from partwise.plot import draw_curve, draw_parts, figure, save_figure
@@ -79,8 +80,9 @@ def reproduce_digits17(
         title="log-likelihood per image",
         xlabel="step",
     )
-    save_figure(drawing, folder / "digits17.png")
-    write_json(folder / "digits17.json", summary)
+    with uninterrupted():
+        save_figure(drawing, folder / "digits17.png")
+        write_json(folder / "digits17.json", summary)
     return summary
 
 

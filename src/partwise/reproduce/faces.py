@@ -12,6 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 from partwise.datasets import fetch_cbcl, load_digits
+from partwise.interrupts import uninterrupted
 from partwise.io import write_json
 from partwise.models import NMF
 from partwise.plot import figure, image_grid, save_figure
@@ -60,8 +61,9 @@ def reproduce_faces(
             for row in table
         ),
     ]
-    draw(folder / "faces.png", X, codes, side)
-    write_json(folder / "faces.json", summary)
+    with uninterrupted():
+        draw(folder / "faces.png", X, codes, side)
+        write_json(folder / "faces.json", summary)
     return summary
 
 

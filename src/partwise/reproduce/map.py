@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partwise.core import run
 from partwise.datasets import fetch_orl, load_digits
+from partwise.interrupts import uninterrupted
 from partwise.io import write_json
 from partwise.models import NMF
 from partwise.plot import draw_curve, draw_parts, figure, save_figure
@@ -85,9 +86,10 @@ def reproduce_map(
         "held_out": strengths,
         "best_shape": best["shape"],
     }
-    draw(folder / "map.png", summary, models, shape)
     summary["lines"] = describe(summary, folder)
-    write_json(folder / "map.json", summary)
+    with uninterrupted():
+        draw(folder / "map.png", summary, models, shape)
+        write_json(folder / "map.json", summary)
     return summary
 
 

@@ -20,7 +20,9 @@ from partwise.boolean.prices import Prices
 from partwise.boolean.threshold import cut, cut_at
 from partwise.boolean.tiles import Tiles, cost_of
 from partwise.datasets import fetch_boolean_records, make_boolean
+from partwise.interrupts import uninterrupted
 from partwise.io import write_json
+from partwise.io.atomic import atomic_file
 from partwise.models import BooleanMF
 from partwise.plot import draw_curve, figure, save_figure
 from partwise.reproduce.bars import with_progress
@@ -58,8 +60,9 @@ def reproduce_tiling(
     if records and "PARTWISE_DATA" in os.environ:
         summary["records"] = all_records(folder)
     summary["lines"] = lines(summary)
-    draw(folder / "tiling.png", summary)
-    write_json(folder / "tiling.json", summary)
+    with uninterrupted():
+        draw(folder / "tiling.png", summary)
+        write_json(folder / "tiling.json", summary)
     return summary
 
 
@@ -165,7 +168,8 @@ def all_records(folder: Path) -> list[dict[str, Any]]:
         wrong = int((rebuilt != (X == 1))[~np.isnan(X)].sum())
         factors[f"{name}_{k}_usage"], factors[f"{name}_{k}_tiles"] = usage, model.components_
         out.append({"table": name, "k": k, "wrong": wrong, "published": best, "seconds": seconds})
-    np.savez_compressed(folder / "records.npz", allow_pickle=False, **factors)
+    with atomic_file(folder / "records.npz") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **factors)
     return out
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from partwise.core import ObjectiveEveryTen, Problem, RelativeProgress, State, Stopping, run
+from partwise.core import ObjectiveEveryTen, Problem, RelativeProgress, State, Stopping, run, whole_session
 from partwise.jit import njit
 from partwise.matrix import InMemory
 from partwise.parallel import over_rows, worthwhile
@@ -69,7 +69,8 @@ class MultiplicativeUpdate(AlternatingSolver):
             return (balanced_start(block, Ht, problem.terms_W.rows(rows)),), ()
 
         state = self.init(problem, problem.X.map_reduce(task)[0][0], Ht)
-        return run(problem, self, state, stopping=RelativeProgress(1e-3 * tol), max_iter=max_iter).state.W
+        with whole_session():
+            return run(problem, self, state, stopping=RelativeProgress(1e-3 * tol), max_iter=max_iter).state.W
 
 
 @dataclass(frozen=True)
