@@ -104,6 +104,16 @@ class Session:
 
         For what a fit must finish, because nothing is of use without it: short work that has no effects, or the same
         if it is done twice. It may do less if `interrupted`. A second Ctrl-C is not caught.
+
+        Parameters
+        ----------
+        compute : callable
+            The work.
+
+        Returns
+        -------
+        object
+            What `compute` returned.
         """
         try:
             return compute()
@@ -112,7 +122,13 @@ class Session:
         return compute()
 
     def keep(self, set_attributes: Callable[[], None]) -> None:
-        """The last act of a fit; from here on Ctrl-C is only noted."""
+        """The last act of a fit; from here on Ctrl-C is only noted.
+
+        Parameters
+        ----------
+        set_attributes : callable
+            Sets the fitted attributes of the model.
+        """
         self.completed(set_attributes)
         self.kept = True
 
@@ -285,7 +301,13 @@ def open_session(
 
 @contextmanager
 def whole_session() -> Iterator[Session]:
-    """A `WholeSession` for the block; neither the time limit of a session around it nor an earlier Ctrl-C ends it."""
+    """A `WholeSession` for the block; neither the time limit of a session around it nor an earlier Ctrl-C ends it.
+
+    Yields
+    ------
+    Session
+        The session.
+    """
     session = WholeSession()
     token = _current.set(session)
     try:
