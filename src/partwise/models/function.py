@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from partwise.losses import as_loss
-from partwise.models.nmf import NMF, check_start
+from partwise.models.inputs import check_start
+from partwise.models.nmf import NMF
 from partwise.models.parameters import check_nmf
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
 from partwise.models.streams import row_source, stream
@@ -292,3 +292,21 @@ def _pattern(X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Row and column of each stored entry, explicit zeros included, in the order of `data`."""
     outer = np.repeat(np.arange(len(X.indptr) - 1), np.diff(X.indptr))
     return (outer, X.indices) if X.format == "csr" else (X.indices, outer)
+
+
+def check_start(A: Any, shape: tuple[int, int], whom: str, dtype: Any) -> np.ndarray:
+    """A factor given by the user: shape, sign and type as the data ask for."""
+    A = check_array(A, dtype=[np.float64, np.float32])
+    for axis, (word, name) in enumerate((("first", "rows"), ("second", "columns"))):
+        if A.shape[axis] != shape[axis]:
+            raise ValueError(
+                f"Array with wrong {word} dimension passed to {whom}. Expected {shape[axis]} {name}, "
+                f"but got {A.shape[axis]}."
+            )
+    if A.min() < 0:
+        raise ValueError(f"Negative values in data passed to {whom}.")
+    if A.max() == 0:
+        raise ValueError(f"Array passed to {whom} is full of zeros.")
+    if A.dtype != dtype:
+        raise TypeError(f"{whom} should have the same dtype as X, {dtype}; got {A.dtype}.")
+    return A

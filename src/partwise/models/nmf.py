@@ -16,10 +16,11 @@ from partwise.initial import start_factors
 from partwise.io.registry import register_model, register_value
 from partwise.losses import REGISTRY as LOSSES
 from partwise.losses import Loss, as_loss
-from partwise.matrix import InMemory, Matrix
+from partwise.matrix import Matrix
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
-from partwise.models.inputs import given
+from partwise.models.inputs import check_start, given
+from partwise.models.loss_estimate import with_estimated_loss
 from partwise.models.parameters import check_nmf
 from partwise.models.summary import ending, summarise
 from partwise.priors import COUPLINGS, NO_PRIOR, ElasticNet, Prior, SumPrior, entrywise
@@ -31,10 +32,6 @@ from partwise.solvers.base import AlternatingSolver
 _VALUES: set[type] = {SumPrior, *PRIORS.values(), *COUPLINGS.values()}
 for _value in _VALUES | {type(make()) for make in LOSSES.values()}:
     register_value(_value)
-
-#: How a parameter of the loss is estimated: how often, iterations before each time, and from how many rows and
-#: entries.
-ESTIMATES, SHORT_RUN, SAMPLED_ROWS, SAMPLED_ENTRIES = 3, 30, 5000, 1_000_000
 
 
 class _Outcome(NamedTuple):
@@ -350,7 +347,9 @@ class NMF(FactorModel):
             data=lambda: {"shape": data.X.shape, "contents": data.X.digest()},
         ) as session:
             if problem.loss.estimated:
-                problem = self._estimated(session, problem, solver, k, given_start, fixed)
+                rng = as_generator(self.random_state)
+                start = self._start(problem, k, given_start, fixed, 0, rng)
+                problem = with_estimated_loss(session, problem, solver, *start, rng)
             outcomes = self._runs(session, problem, solver, k, given_start, fixed)
             best = min(outcomes, key=lambda outcome: outcome.objective)
             session.keep(lambda: self._keep(problem, outcomes, best, solver))
@@ -466,39 +465,6 @@ class NMF(FactorModel):
                 stacklevel=5,
             )
         return pick_solver(self.solver, problem, self.shuffle)
-
-    def _estimated(
-        self,
-        session: Session,
-        problem: Problem,
-        solver: AlternatingSolver,
-        k: int,
-        start: tuple[np.ndarray, np.ndarray] | None,
-        fixed: np.ndarray | None,
-    ) -> Problem:
-        """The problem with what its loss leaves to the data (a dispersion), found with the means of short runs."""
-        rng = as_generator(self.random_state)
-        W, Ht = self._start(problem, k, start, fixed, 0, rng)
-        for round_ in range(ESTIMATES):
-            state = solver.init(problem, W, Ht)
-            result = run(
-                problem,
-                solver,
-                state,
-                max_iter=SHORT_RUN,
-                rng=rng,
-                name=f"estimate{round_}",
-                stopping=solver.stopping(1e-3),
-            )
-            W, Ht = result.state.W, result.state.Ht
-            rows = np.sort(
-                rng.choice(problem.X.shape[0], min(problem.X.shape[0], SAMPLED_ROWS), replace=False)
-            )
-            loss = as_loss(self.beta_loss).estimate(*sampled_entries(problem.X.rows(rows), W[rows], Ht, rng))
-            problem = replace(problem, loss=loss)
-            if session.stopped:
-                break
-        return problem
 
     def _start(
         self,
@@ -649,34 +615,3 @@ class NMF(FactorModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing_values is not None
         return tags
-
-
-def sampled_entries(
-    X: InMemory, W: np.ndarray, Ht: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Data and reconstructions of observed entries of some rows; columns are drawn at random where rows are long."""
-    n, m = X.shape
-    if n * m > SAMPLED_ENTRIES:
-        columns = np.sort(rng.choice(m, max(1, SAMPLED_ENTRIES // n), replace=False))
-        X, Ht = X.T.rows(columns).T, Ht[columns]
-    weighted, weights = X.arrays(0, n)
-    seen = weights > 0
-    return weighted[seen] / weights[seen], (W @ Ht.T)[seen]
-
-
-def check_start(A: Any, shape: tuple[int, int], whom: str, dtype: Any) -> np.ndarray:
-    """A factor given by the user: shape, sign and type as the data ask for."""
-    A = check_array(A, dtype=[np.float64, np.float32])
-    for axis, (word, name) in enumerate((("first", "rows"), ("second", "columns"))):
-        if A.shape[axis] != shape[axis]:
-            raise ValueError(
-                f"Array with wrong {word} dimension passed to {whom}. Expected {shape[axis]} {name}, "
-                f"but got {A.shape[axis]}."
-            )
-    if A.min() < 0:
-        raise ValueError(f"Negative values in data passed to {whom}.")
-    if A.max() == 0:
-        raise ValueError(f"Array passed to {whom} is full of zeros.")
-    if A.dtype != dtype:
-        raise TypeError(f"{whom} should have the same dtype as X, {dtype}; got {A.dtype}.")
-    return A

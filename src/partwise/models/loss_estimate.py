@@ -1,0 +1,58 @@
+"""What a loss leaves to the data, such as a dispersion, found with the means of a few short runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from partwise.core import Problem, Session, run
+from partwise.matrix import InMemory
+from partwise.solvers.base import AlternatingSolver
+
+#: How a parameter of the loss is estimated: how often, iterations before each time, and from how many rows and
+#: entries.
+ESTIMATES, SHORT_RUN, SAMPLED_ROWS, SAMPLED_ENTRIES = 3, 30, 5000, 1_000_000
+
+
+def with_estimated_loss(
+    session: Session,
+    problem: Problem,
+    solver: AlternatingSolver,
+    W: np.ndarray,
+    Ht: np.ndarray,
+    rng: np.random.Generator,
+) -> Problem:
+    """The problem with its loss's parameter estimated; short runs from W and Ht give the means."""
+    loss = problem.loss
+    for number in range(ESTIMATES):
+        result = run(
+            problem,
+            solver,
+            solver.init(problem, W, Ht),
+            stopping=solver.stopping(1e-3),
+            max_iter=SHORT_RUN,
+            rng=rng,
+            name=f"estimate{number}",
+        )
+        W, Ht = result.state.W, result.state.Ht
+        n = problem.X.shape[0]
+        rows = np.sort(rng.choice(n, min(n, SAMPLED_ROWS), replace=False))
+        found = loss.estimate(*sampled_entries(problem.X.rows(rows), W[rows], Ht, rng))
+        problem = replace(problem, loss=found)
+        if session.stopped:
+            break
+    return problem
+
+
+def sampled_entries(
+    X: InMemory, W: np.ndarray, Ht: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Data and reconstructions of observed entries of some rows; columns are drawn at random where rows are long."""
+    n, m = X.shape
+    if n * m > SAMPLED_ENTRIES:
+        columns = np.sort(rng.choice(m, max(1, SAMPLED_ENTRIES // n), replace=False))
+        X, Ht = X.T.rows(columns).T, Ht[columns]
+    weighted, weights = X.arrays(0, n)
+    seen = weights > 0
+    return weighted[seen] / weights[seen], (W @ Ht.T)[seen]
