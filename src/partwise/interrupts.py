@@ -6,26 +6,38 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
+from types import FrameType
+
+#: Seconds after which Ctrl-C, pressed again, ends a block that it was held back in. (Programs that start others may
+#: pass on a signal that these get from the terminal as well: two within milliseconds are one.)
+PATIENCE = 1.0
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """A block that Ctrl-C does not end: it takes effect at the end of the block, as if pressed there.
 
-    For a thread that is being started, a setting of a library that must be undone, files that belong together. Python
-    runs signal handlers on the main thread, so on other threads there is nothing to hold back; nor where the program
-    has no handler of its own for SIGINT.
+    For a thread that is being started, a setting of a library that must be undone, files that belong together. Who
+    waits too long may press again, `PATIENCE` seconds later, and is heard at once. Python runs signal handlers on the
+    main thread, so on other threads there is nothing to hold back; nor where the program has no handler for SIGINT.
     """
     on_main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT) if on_main else None
     if not callable(handler):
         yield
         return
-    pressed: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
+    pressed: list[float] = []
+
+    def hold_back(number: int, frame: FrameType | None) -> None:
+        pressed.append(monotonic())
+        if pressed[-1] - pressed[0] > PATIENCE:
+            handler(number, frame)
+
+    signal.signal(signal.SIGINT, hold_back)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
         if pressed:
-            handler(pressed[0], None)
+            handler(signal.SIGINT, None)

@@ -21,6 +21,8 @@ from typing import Any
 import numba
 from numba import types
 
+from partwise.interrupts import uninterrupted
+
 #: Numba's list of options, which is private.
 _known_options: Any = None
 with suppress(ImportError, AttributeError):
@@ -48,7 +50,11 @@ KEPT_DAYS = 30
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """`numba.njit`; compiled code on disk is found again only while no file with kernels has changed."""
+    """`numba.njit`; compiled code on disk is found again only while no file with kernels has changed.
+
+    Ctrl-C while a function is compiled, or read from disk, takes effect afterwards: Numba would keep its lock on all
+    compiling, and the next function would wait for it forever.
+    """
 
     def decorate(function: Callable[..., Any]) -> Any:
         # Numba names the files after the function's qualified name, which it reads when caching is switched on.
@@ -58,6 +64,14 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             dispatcher: Any = numba.njit(**options)(function)
         finally:
             function.__qualname__ = name
+        compile_anytime = getattr(dispatcher, "compile", None)
+        if compile_anytime is not None:  # NUMBA_DISABLE_JIT leaves the plain function.
+
+            def compile_whole(signature: Any) -> Any:
+                with uninterrupted():
+                    return compile_anytime(signature)
+
+            dispatcher.compile = compile_whole
         folder = getattr(getattr(dispatcher, "stats", None), "cache_path", None)
         if folder is not None:
             delete_unused(folder)
@@ -87,7 +101,7 @@ def leaf(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = njit(**_LEAF_OPTIONS, **options)(function)
         compile_unchecked = getattr(dispatcher, "compile", None)
-        if compile_unchecked is None:  # NUMBA_DISABLE_JIT leaves the plain function.
+        if compile_unchecked is None:
             return dispatcher
 
         def compile_checked(signature: Any) -> Any:

@@ -2,10 +2,13 @@
 
 import signal
 import threading
+import time
 
 import pytest
+from numba.core import event
 
 from partwise.interrupts import uninterrupted
+from partwise.jit import njit
 
 
 def press():
@@ -29,6 +32,47 @@ def test_ctrl_c_comes_at_the_end_of_the_block():
         work()
     assert done == ["first", "second", "third"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_who_presses_again_after_a_while_is_heard_at_once(monkeypatch):
+    monkeypatch.setattr("partwise.interrupts.PATIENCE", 0.05)
+    done = []
+
+    def work():
+        with uninterrupted():
+            press()
+            press()
+            done.append("first")
+            time.sleep(0.1)
+            press()
+            done.append("second")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == ["first"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_a_kernel_is_compiled_comes_afterwards():
+    """Numba's lock on compiling is free again, and the kernel is there."""
+
+    def twice(x):
+        return 2 * x
+
+    kernel = njit()(twice)
+
+    class Pressed(event.Listener):
+        def on_start(self, event):
+            if event.data.get("dispatcher") is kernel:
+                press()
+
+        def on_end(self, event):
+            pass
+
+    with event.install_listener("numba:compile", Pressed()), pytest.raises(KeyboardInterrupt):
+        kernel(1)
+    assert len(kernel.signatures) == 1
+    assert kernel(1) == 2
 
 
 def test_without_ctrl_c_the_block_is_as_any_other():
