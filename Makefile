@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 
-.PHONY: demo test bench lint types docs wheel sklearn-tests numba-oldest clean help
+.PHONY: demo test bench lint types docs wheel sklearn-tests interrupts numba-oldest clean help
 
 help:
 	@echo "make demo           learn the parts of handwritten digits; pictures and tables land in partwise-demo/"
 	@echo "make test           the whole test suite, doctests included"
 	@echo "make lint types     ruff, import-linter, numpydoc, mypy"
 	@echo "make sklearn-tests  scikit-learn's own NMF tests, run against partwise.NMF"
+	@echo "make interrupts     Ctrl-C at random moments of every fit and every verb (long)"
 	@echo "make numba-oldest   the core tests and the laws with the oldest libraries that pyproject.toml allows"
 	@echo "make bench          the race against other libraries (long; see partwise bench --help)"
 	@echo "make docs           the documentation, as HTML in docs/_build/html"
@@ -53,6 +54,9 @@ bench: $(READY)
 
 sklearn-tests: $(READY_DEV)
 	$(BIN)/python tests/sklearn_suite/run.py
+
+interrupts: $(READY_DEV)
+	$(BIN)/python tests/interrupts/harness.py --moments 20
 
 # Each "name>=version" among the dependencies becomes "name==version". The oldest Numba knows Python 3.11 and 3.12.
 OLDEST := .venv-oldest

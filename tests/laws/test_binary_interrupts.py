@@ -125,6 +125,23 @@ def test_an_interrupted_fit_says_so(monkeypatch):
     assert fit.log_likelihood_ == fit.history_["log_likelihood"].max()
 
 
+def test_ctrl_c_while_the_rows_of_a_fit_are_transformed_loses_neither(monkeypatch):
+    whole, calls = BinaryNMF.transform, []
+
+    def pressed(self, X):
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return whole(self, X)
+
+    monkeypatch.setattr(BinaryNMF, "transform", pressed)
+    model = BinaryNMF(8, max_iter=5, rescue=False, random_state=0)
+    with pytest.warns(Interrupted):
+        W = model.fit_transform(BARS.data)
+    monkeypatch.undo()
+    assert np.array_equal(W, model.transform(BARS.data))
+
+
 SCRIPT = """
     import _thread, threading, time, warnings
     import numpy as np

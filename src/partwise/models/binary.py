@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from partwise.core import Session
+from partwise.core import Session, open_session
 from partwise.io.registry import register_model
 from partwise.latent.binary_start import data_start, nmf_start, random_start
 from partwise.latent.counts import Counts
@@ -216,8 +216,9 @@ class BinaryNMF(FactorModel):
         array of shape (n_samples, n_components)
             As from `transform`.
         """
-        self._fit(X, sample_weight, checkpoint)
-        return self.transform(X)
+        with open_session() as session:
+            self._fit(X, sample_weight, checkpoint)
+            return session.completed(lambda: self.transform(X))
 
     def transform(self, X: Any) -> Any:
         """How probably each component is on in each sample.
