@@ -99,7 +99,7 @@ def leaf(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = njit(**_LEAF_OPTIONS, **options)(function)
+        dispatcher = njit(**{**_LEAF_OPTIONS, **options})(function)
         compile_unchecked = getattr(dispatcher, "compile", None)
         if compile_unchecked is None:
             return dispatcher
