@@ -41,6 +41,11 @@ class Verb:
 def unfit(model: Any, X: Any) -> str:
     """What an interrupted model lacks."""
     # With several starts the kept one may have been complete when Ctrl-C ended a later one.
+    use = model.predict_proba if isinstance(model, MixtureClassifier) else model.transform
+    if not np.isfinite(np.asarray(use(X() if callable(X) else X), dtype=float)).all():
+        return "transform gives numbers that are not finite"
+    if isinstance(model, (NMF, BinaryNMF)) and not hasattr(model, "restarts_"):
+        return "restarts_ is missing"
     ends = {one["ended_by"] for one in getattr(model, "restarts_", ())}
     if (
         model.ended_by_ != "interrupted"
@@ -48,11 +53,6 @@ def unfit(model: Any, X: Any) -> str:
         and len(ends) == getattr(model, "n_init", 1)
     ):
         return f"ended by {model.ended_by_}"
-    use = model.predict_proba if isinstance(model, MixtureClassifier) else model.transform
-    if not np.isfinite(np.asarray(use(X() if callable(X) else X), dtype=float)).all():
-        return "transform gives numbers that are not finite"
-    if isinstance(model, (NMF, BinaryNMF)) and not hasattr(model, "restarts_"):
-        return "restarts_ is missing"
     return ""
 
 

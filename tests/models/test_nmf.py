@@ -148,7 +148,7 @@ def test_ctrl_c_leaves_a_fitted_model(X):
     assert model.transform(X).shape == W.shape
 
 
-@pytest.mark.parametrize("name", ["conventional", "Problem.objective", "Problem.data_loss"])
+@pytest.mark.parametrize("name", ["conventional", "Problem.data_loss", "Problem.prior_value"])
 def test_ctrl_c_after_the_last_step_loses_nothing(X, monkeypatch, name):
     """The convention, the objective and the error are found after the run."""
     owner, _, attribute = f"partwise.models.nmf.{name}".rpartition(".")

@@ -39,6 +39,7 @@ class _Outcome(NamedTuple):
 
     W: np.ndarray
     Ht: np.ndarray
+    data_loss: float
     objective: float
     result: Result[State]
 
@@ -519,8 +520,8 @@ class NMF(FactorModel):
 
     def _finish(
         self, session: Session, problem: Problem, result: Result[State]
-    ) -> tuple[np.ndarray, np.ndarray, float]:
-        """Apply `partwise.models.convention` to the components; then W is what `transform` gives for them.
+    ) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """W and Hᵀ after `partwise.models.convention`, W as `transform` gives it; their loss and objective.
 
         The last half-step of a run moves H, so its W is a little stale; solving for it afresh, as `transform`
         does, makes the two agree. With tol=0, or when time or patience ran out, W is left as it was.
@@ -529,7 +530,8 @@ class NMF(FactorModel):
         if self.tol > 0 and result.reason in ("converged", "max_iter") and not problem.prior_W.couplings():
             with session.interruptible():
                 W = self._solve_rows(problem, Ht)
-        return W, Ht, session.completed(lambda: problem.objective(W, Ht))
+        loss = session.completed(lambda: problem.data_loss(W, Ht))
+        return W, Ht, loss, loss + session.completed(lambda: problem.prior_value(W, Ht))
 
     def _conventional(self, problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
         """W and Hᵀ in the house convention, where order and scale are free."""
@@ -560,7 +562,7 @@ class NMF(FactorModel):
         self.n_samples_fit_ = problem.X.shape[0]
         self.n_iter_ = state.iteration
         self.objective_ = best.objective
-        self.reconstruction_err_ = float(np.sqrt(2.0 * max(problem.data_loss(best.W, best.Ht), 0.0)))
+        self.reconstruction_err_ = float(np.sqrt(2.0 * max(best.data_loss, 0.0)))
         self.converged_ = best.result.converged
         self.ended_by_ = best.result.reason
         self.solver_ = solver.name if self.solver == "auto" else self.solver
