@@ -10,7 +10,7 @@ import numpy as np
 
 from partwise.losses import FROBENIUS, KL, Loss
 from partwise.matrix import InMemory, Matrix
-from partwise.priors import NO_PRIOR, Prior, Terms
+from partwise.priors import NO_PRIOR, Pairing, Prior, Terms
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class Problem:
         Whether H is learned at all.
     shift : float
         δ, zero or tiny against the data; see `Loss.shift`.
+    pairings : tuple of Pairing
+        What is believed of both factors together.
     """
 
     X: Matrix
@@ -44,11 +46,14 @@ class Problem:
     free_H: np.ndarray | None = None
     update_H: bool = True
     shift: float = 0.0
+    pairings: tuple[Pairing, ...] = ()
 
     def __post_init__(self) -> None:
         for prior, n_rows in ((self.prior_W, self.X.shape[0]), (self.prior_H, self.X.shape[1])):
             for coupling in prior.couplings():
                 coupling.check(n_rows)
+        for pairing in self.pairings:
+            pairing.check(*self.X.shape)
 
     # -------------------------------------------------------------- the objective
 
@@ -87,9 +92,9 @@ class Problem:
         Returns
         -------
         float
-            The priors of W and, where H is learned, of H.
+            The priors of W and, where H is learned, of H; and the pairings.
         """
-        value = self.prior_W.value(W, self.X.row_weight)
+        value = self.prior_W.value(W, self.X.row_weight) + sum(one.value(W, Ht) for one in self.pairings)
         return value + (self.prior_H.value(Ht, self._inner_weight) if self.update_H else 0.0)
 
     def objective(self, W: np.ndarray, Ht: np.ndarray) -> float:
@@ -137,7 +142,10 @@ class Problem:
         if self.X.row_weight is not None:
             by_W = by_W * self.X.row_weight[:, None]
         by_W = by_W + sum(one.gradient(W) for one in self.prior_W.couplings())
-        return np.asarray(by_W), np.asarray(by_H + self.prior_H.gradient(Ht))
+        by_H = by_H + self.prior_H.gradient(Ht)
+        for pairing in self.pairings:
+            by_W, by_H = (total + part for total, part in zip((by_W, by_H), pairing.gradient(W, Ht)))
+        return np.asarray(by_W), np.asarray(by_H)
 
     @property
     def _inner_weight(self) -> np.ndarray | None:
@@ -159,6 +167,7 @@ class Problem:
             prior_H=self.prior_W,
             free_W=self.free_H,
             free_H=self.free_W,
+            pairings=tuple(one.T for one in self.pairings),
         )
 
     def rows(self, index: Any) -> Problem:
@@ -174,6 +183,10 @@ class Problem:
         Problem
             The same objective summed over these rows only.
         """
+        if self.pairings:
+            raise ValueError(
+                "What ties W and H together speaks of all rows; there is no problem of some of them."
+            )
         return replace(self, X=self.X.rows(index), prior_W=self.prior_W.rows(index))
 
     # -------------------------------------------------------------- for half-steps
@@ -188,35 +201,43 @@ class Problem:
         """What the prior says of each entry of Hᵀ."""
         return self._once("_terms_H", self.prior_H.terms)
 
-    def terms_at_W(self, W: np.ndarray) -> Terms:
-        """The terms of a half-step that begins at W: those of its entries, and its couplings majorised there.
+    def terms_at_W(self, W: np.ndarray, Ht: np.ndarray) -> Terms:
+        """The terms of a half-step of W: those of its entries, couplings and pairings majorised where it begins.
 
         Parameters
         ----------
         W : array of shape (n_samples, n_components)
             The factor at the beginning of the half-step.
+        Ht : array of shape (n_features, n_components)
+            The factor that is held.
 
         Returns
         -------
         Terms
             What the half-step adds to the loss.
         """
-        return _with_couplings(self.terms_W, self.prior_W, W, self.X.row_weight)
+        ties = [one.majorise(W) for one in self.prior_W.couplings()]
+        ties += [one.majorise(W, Ht) for one in self.pairings]
+        return _with_ties(self.terms_W, ties, self.X.row_weight)
 
-    def terms_at_H(self, Ht: np.ndarray) -> Terms:
-        """The terms of a half-step that begins at Hᵀ; see `terms_at_W`.
+    def terms_at_H(self, Ht: np.ndarray, W: np.ndarray) -> Terms:
+        """The terms of a half-step of Hᵀ; see `terms_at_W`.
 
         Parameters
         ----------
         Ht : array of shape (n_features, n_components)
             The factor at the beginning of the half-step.
+        W : array of shape (n_samples, n_components)
+            The factor that is held.
 
         Returns
         -------
         Terms
             What the half-step adds to the loss.
         """
-        return _with_couplings(self.terms_H, self.prior_H, Ht, self._inner_weight)
+        ties = [one.majorise(Ht) for one in self.prior_H.couplings()]
+        ties += [one.T.majorise(Ht, W) for one in self.pairings]
+        return _with_ties(self.terms_H, ties, self._inner_weight)
 
     def order_W(self, n_components: int) -> np.ndarray:
         """The components of W that may change, in their order.
@@ -294,9 +315,8 @@ class Problem:
         return self.__dict__[name]
 
 
-def _with_couplings(terms: Terms, prior: Prior, A: np.ndarray, row_weight: np.ndarray | None) -> Terms:
-    for coupling in prior.couplings():
-        more = coupling.majorise(A)
-        # A row's weight cancels from its own loss and prior; a coupling has none, so it is divided by it instead.
+def _with_ties(terms: Terms, ties: list[Terms], row_weight: np.ndarray | None) -> Terms:
+    for more in ties:
+        # A row's weight cancels from its own loss and prior; what ties rows has none, so it is divided by it instead.
         terms = terms + (more if row_weight is None else more.divided_by(row_weight))
     return terms

@@ -15,10 +15,11 @@ from partwise.models.streams import row_source, stream
 
 @dataclass(frozen=True)
 class Given:
-    """Data with the names of its rows, when it had any."""
+    """Data with the names of its rows, when it had any, and as the array or sparse matrix that it wraps."""
 
     X: Matrix
     row_names: Any = None
+    array: Any = None
 
 
 def is_anndata(X: Any) -> bool:
@@ -88,7 +89,7 @@ def given(
         array = array.copy()
         array.sum_duplicates()
     check(array)
-    return Given(wrap(array, row_weight(sample_weight, array.shape[0]), weights), row_names)
+    return Given(wrap(array, row_weight(sample_weight, array.shape[0]), weights), row_names, array)
 
 
 def _check_n_features(estimator: Any, n_features: int, reset: bool) -> None:

@@ -19,7 +19,7 @@ from partwise.losses import Loss, as_loss
 from partwise.matrix import Matrix
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
-from partwise.models.inputs import check_start, given
+from partwise.models.inputs import Given, check_start, given
 from partwise.models.loss_estimate import with_estimated_loss
 from partwise.models.parameters import check_nmf
 from partwise.models.summary import ending, summarise
@@ -338,7 +338,7 @@ class NMF(FactorModel):
         k = self._count_components(data.X, W, H, fixed)
         given_start = self._given_start(data.X, k, W, H)
         free = None if fixed is None else np.arange(len(fixed), k)
-        problem = self._problem(data.X, loss=as_loss(self.beta_loss), free_H=free)
+        problem = self._fit_problem(data, free)
         solver = self._pick(problem)
         with fit_session(
             self,
@@ -347,15 +347,32 @@ class NMF(FactorModel):
             checkpoint=checkpoint,
             data=lambda: {"shape": data.X.shape, "contents": data.X.digest()},
         ) as session:
-            if problem.loss.estimated:
-                rng = as_generator(self.random_state)
-                start = self._start(problem, k, given_start, fixed, 0, rng)
-                problem = with_estimated_loss(session, problem, solver, *start, rng)
+            problem, given_start = self._settled(session, problem, solver, k, given_start, fixed)
             outcomes = self._runs(session, problem, solver, k, given_start, fixed)
             best = min(outcomes, key=lambda outcome: outcome.objective)
             session.keep(lambda: self._keep(problem, outcomes, best, solver))
             self._warn_unconverged()
         return best.W, data.row_names
+
+    def _fit_problem(self, data: Given, free: np.ndarray | None) -> Problem:
+        """What a fit minimises; `free` are the components of H that are learned."""
+        return self._problem(data.X, loss=as_loss(self.beta_loss), free_H=free)
+
+    def _settled(
+        self,
+        session: Session,
+        problem: Problem,
+        solver: AlternatingSolver,
+        k: int,
+        start: tuple[np.ndarray, np.ndarray] | None,
+        fixed: np.ndarray | None,
+    ) -> tuple[Problem, tuple[np.ndarray, np.ndarray] | None]:
+        """The problem with what is left to the data found from short runs, and where its first run starts."""
+        if problem.loss.estimated:
+            rng = as_generator(self.random_state)
+            W, Ht = self._start(problem, k, start, fixed, 0, rng)
+            problem = with_estimated_loss(session, problem, solver, W, Ht, rng)
+        return problem, start
 
     def _given(self, X: Any, *, reset: bool, weights: Any = None, sample_weight: Any = None) -> Any:
         loss = as_loss(self.beta_loss)
@@ -527,7 +544,8 @@ class NMF(FactorModel):
         does, makes the two agree. With tol=0, or when time or patience ran out, W is left as it was.
         """
         W, Ht = session.completed(lambda: self._conventional(problem, result.state))
-        if self.tol > 0 and result.reason in ("converged", "max_iter") and not problem.prior_W.couplings():
+        tied = problem.pairings or problem.prior_W.couplings()
+        if self.tol > 0 and result.reason in ("converged", "max_iter") and not tied:
             with session.interruptible():
                 W = self._solve_rows(problem, Ht)
         loss = session.completed(lambda: problem.data_loss(W, Ht))
@@ -537,13 +555,19 @@ class NMF(FactorModel):
         """W and Hᵀ in the house convention, where order and scale are free."""
         if self.init == "custom" or self.fixed_components is not None:
             return state.W, state.Ht
-        tied = bool(problem.prior_W.couplings() or problem.prior_H.couplings())
+        # (A pairing does not depend on the scale.)
+        tied = problem.prior_W.couplings() or problem.prior_H.couplings()
         scale_free = problem.terms_W.scale_free and problem.terms_H.scale_free and not tied
         return conventional(state.W, state.Ht, problem.X.row_weight, scale_free)
 
     def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
         held = replace(
-            problem, prior_W=entrywise(problem.prior_W), prior_H=NO_PRIOR, free_H=None, update_H=False
+            problem,
+            prior_W=entrywise(problem.prior_W),
+            prior_H=NO_PRIOR,
+            free_H=None,
+            update_H=False,
+            pairings=(),
         )
         return pick_solver(self.solver, held).solve_rows(held, Ht, self.max_iter, self.tol)
 
@@ -605,8 +629,12 @@ class NMF(FactorModel):
             feature_names,
             sentence=f"{self.solver_} {ending(self)}, reconstruction error {self.reconstruction_err_:.6g}",
             figures={"objective": self.objective_, "reconstruction_err": self.reconstruction_err_},
-            chosen={"solver": self.solver_},
+            chosen=self._chosen(),
         )
+
+    def _chosen(self) -> dict[str, str]:
+        """What the fit settled on where the parameters left that open."""
+        return {"solver": self.solver_}
 
     def _expected(self, Y: np.ndarray) -> np.ndarray:
         """Under the Bernoulli loss, probabilities of the odds W H."""

@@ -1,11 +1,12 @@
 """Priors: what is believed of a factor before seeing data."""
 
-from partwise.priors.base import NO_PRIOR, Coupling, Prior, SumPrior, entrywise
+from partwise.priors.base import NO_PRIOR, Coupling, Pairing, Prior, SumPrior, entrywise
 from partwise.priors.bounds import Bounds
 from partwise.priors.elastic_net import ElasticNet
 from partwise.priors.gamma import Gamma
 from partwise.priors.graph import Graph
 from partwise.priors.registry import COUPLINGS, REGISTRY, register_prior
+from partwise.priors.scaled_graph import ScaledGraph
 from partwise.priors.terms import NO_TERMS, KernelTerms, Terms
 
 __all__ = [
@@ -19,7 +20,9 @@ __all__ = [
     "Gamma",
     "Graph",
     "KernelTerms",
+    "Pairing",
     "Prior",
+    "ScaledGraph",
     "SumPrior",
     "Terms",
     "entrywise",

@@ -215,6 +215,82 @@ class SumPrior(Prior):
         return np.asarray(self.terms().gradient(A) + sum(one.gradient(A) for one in self.couplings()))
 
 
+class Pairing(ABC):
+    """A belief about both factors together, such as a penalty that does not depend on how they share their scale.
+
+    Like a `Coupling` it is replaced, at the beginning of every half-step, by terms of the factor that moves, which touch
+    it there and lie above it everywhere else while the other factor is held.
+    """
+
+    @abstractmethod
+    def value(self, W: np.ndarray, Ht: np.ndarray) -> float:
+        """What is added to the objective.
+
+        Parameters
+        ----------
+        W : array of shape (n_samples, n_components)
+            The first factor.
+        Ht : array of shape (n_features, n_components)
+            The transpose of the second.
+
+        Returns
+        -------
+        float
+            The penalty.
+        """
+
+    @abstractmethod
+    def gradient(self, W: np.ndarray, Ht: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of `value` by W and by Hᵀ.
+
+        Parameters
+        ----------
+        W : array of shape (n_samples, n_components)
+            The first factor.
+        Ht : array of shape (n_features, n_components)
+            The transpose of the second.
+
+        Returns
+        -------
+        by_W : array of shape (n_samples, n_components)
+            Derivatives by the entries of W.
+        by_H : array of shape (n_features, n_components)
+            Derivatives by the entries of Hᵀ.
+        """
+
+    @abstractmethod
+    def majorise(self, W: np.ndarray, Ht: np.ndarray) -> Terms:
+        """Terms of W, for a half-step of W that begins here.
+
+        Parameters
+        ----------
+        W : array of shape (n_samples, n_components)
+            The factor that moves.
+        Ht : array of shape (n_features, n_components)
+            The factor that is held.
+
+        Returns
+        -------
+        Terms
+            Linear and quadratic terms.
+        """
+
+    @property
+    @abstractmethod
+    def T(self) -> Pairing:
+        """The same with the factors in each other's place."""
+
+    @abstractmethod
+    def check(self, n_samples: int, n_features: int) -> None:
+        """Raise ValueError unless this fits factors with so many rows.
+
+        Parameters
+        ----------
+        n_samples, n_features : int
+            Rows of W and of Hᵀ.
+        """
+
+
 def entrywise(prior: Prior | None) -> Prior:
     """The prior without its couplings.
 

@@ -42,7 +42,7 @@ def one_pass(
     `push`, if given, moves each block's rows of W on before H is updated from them.
     """
     k = state.W.shape[1]
-    terms, order = problem.terms_at_W(state.W), problem.order_W(k)
+    terms, order = problem.terms_at_W(state.W, state.Ht), problem.order_W(k)
 
     def task(rows: slice, block: InMemory, A: np.ndarray) -> Any:
         A = A.copy()
@@ -60,7 +60,7 @@ def one_pass(
         (state.W, plain), (num, den, violation) = problem.X.map_reduce(task, state.W)
         met = float(violation)
         Ht = state.Ht.copy()
-        met += update_H(Ht, (num, den), problem.terms_at_H(Ht), problem.order_H(k))
+        met += update_H(Ht, (num, den), problem.terms_at_H(Ht, state.W), problem.order_H(k))
         state.Ht = Ht
         return Passed(met, plain, (num, den))
     (state.W, plain, num), (violation,) = problem.X.map_reduce(task, state.W)

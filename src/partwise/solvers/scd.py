@@ -70,11 +70,11 @@ class CoordinateDescent(AlternatingSolver):
         X = problem.X
         assert isinstance(X, InMemory)
         k = at.W.shape[1]
-        plain, terms = at.W.copy(), problem.terms_at_W(at.W)
+        plain, terms = at.W.copy(), problem.terms_at_W(at.W, at.Ht)
         violation, rows = self._descend(X, plain, at.Ht, problem, terms, problem.order_W(k), rng)
         at.W = plain if push is None else push(slice(0, len(plain)), plain)
         if problem.update_H:
-            Ht, terms = at.Ht.copy(), problem.terms_at_H(at.Ht)
+            Ht, terms = at.Ht.copy(), problem.terms_at_H(at.Ht, at.W)
             more, rows = self._descend(X.T, Ht, at.W, problem, terms, problem.order_H(k), rng)
             at.Ht = Ht
             violation += more
