@@ -266,7 +266,7 @@ def test_frames_and_annotated_data_keep_their_names():
     assert list(out.index) == list(frame.index)
     assert list(other.feature_names_in_) == list(frame.columns)
     assert list(other.transform(annotated).index) == list(frame.index)
-    with pytest.raises(ValueError, match=r"variable 0 is 'gene5' and was 'gene0'"):
+    with pytest.raises(ValueError, match="Feature names must be in the same order"):
         other.transform(annotated[:, ::-1])
 
 

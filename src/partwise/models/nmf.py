@@ -248,7 +248,8 @@ class NMF(FactorModel):
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             Or data that are read by row blocks: a function without arguments that returns an iterable of arrays or
             sparse matrices at every call, a `numpy.memmap` (above 1 GiB it is read block by block, and never copied
-            whole), or a `partwise.matrix.Matrix`. Blocks are read once in every iteration.
+            whole), an AnnData opened with ``backed="r"``, or a `partwise.matrix.Matrix`. Blocks are read once in
+            every iteration.
         y : None
             Ignored.
         W : array of shape (n_samples, n_components), optional
