@@ -178,12 +178,9 @@ def test_wrong_columns_in_transform(table, tmp_path, capsys):
     path, X = table
     call("fit", path, "-k", 2, "-o", tmp_path / "o", "-q")
     model = tmp_path / "o" / "model.partwise"
-    write_csv(tmp_path / "swapped.csv", X[:, ::-1], None, [f"f{j}" for j in range(7, -1, -1)])
-    assert call("transform", model, tmp_path / "swapped.csv") == 2
-    assert "column 1 is 'f7', expected 'f0'" in capsys.readouterr().err
     np.save(tmp_path / "narrow.npy", X[:, :5])
     assert call("transform", model, tmp_path / "narrow.npy") == 2
-    assert "X has 5 features" in capsys.readouterr().err
+    assert "narrow.npy has 5 columns, but the fit had 8" in capsys.readouterr().err
     assert call("transform", path, path) == 2
     assert "Traceback" not in capsys.readouterr().err
 

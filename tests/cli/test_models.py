@@ -183,4 +183,4 @@ def test_a_pipeline_can_be_looked_into_and_applied(digits, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("row,0,1,2,3")
     np.save(tmp_path / "narrow.npy", np.ones((2, 5)))
     assert call("transform", model, tmp_path / "narrow.npy") == 2
-    assert "X has 5 features" in capsys.readouterr().err
+    assert "narrow.npy has 5 columns, but the fit had 64" in capsys.readouterr().err

@@ -11,8 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import partwise
 from partwise import NMF, non_negative_factorization
+from partwise.cli.model_options import loss_from
 from partwise.core import Interrupted
 from partwise.datasets import load_digits, make_low_rank
+from partwise.losses import ALIASES
 from partwise.priors import Gamma
 from partwise.solvers.mu import MultiplicativeUpdate
 
@@ -266,7 +268,7 @@ def test_frames_and_annotated_data_keep_their_names():
     assert list(out.index) == list(frame.index)
     assert list(other.feature_names_in_) == list(frame.columns)
     assert list(other.transform(annotated).index) == list(frame.index)
-    with pytest.raises(ValueError, match=r"variable 0 is 'gene5' and was 'gene0'"):
+    with pytest.raises(ValueError, match="Feature names must be in the same order"):
         other.transform(annotated[:, ::-1])
 
 
@@ -334,3 +336,19 @@ def test_what_transform_gives_for_a_row_does_not_depend_on_the_others(X, loss):
     # Where the batch's mean is larger by orders of magnitude, so would be what is tiny against it.
     alone, together = model.transform(data[3:4]), model.transform(np.vstack([data[:9], 1e8 * data[:20]]))
     assert np.allclose(alone[0], together[3], rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", [*ALIASES, "KL", "Frobenius"])
+def test_short_names_of_losses_are_those_of_the_command_line(name):
+    A = make_low_rank(12, 6, 2, random_state=0).data + 0.1
+    full = ALIASES.get(name.lower(), name.lower())
+    W, H, _ = non_negative_factorization(A, n_components=2, beta_loss=name, max_iter=50, tol=1e-2)
+    model = NMF(2, beta_loss=full, max_iter=50, tol=1e-2)
+    assert np.array_equal(W, model.fit_transform(A))
+    assert np.array_equal(H, model.components_)
+    assert loss_from(name) == full
+
+
+def test_an_unknown_loss_is_answered_with_those_there_are():
+    with pytest.raises(ValueError, match=r"'kl', 'kullback-leibler', .* got 'kullback'"):
+        NMF(2, beta_loss="kullback").fit(np.eye(3))

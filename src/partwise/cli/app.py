@@ -19,6 +19,7 @@ VERBS = {
     "tiles": "partwise.cli.tiles:tiles",
     "classify": "partwise.cli.classify:classify",
     "transform": "partwise.cli.transform:transform",
+    "predict": "partwise.cli.predict:predict",
     "info": "partwise.cli.info:info",
     "demo": "partwise.cli.demo:demo",
     "bench": "partwise.cli.bench:bench",

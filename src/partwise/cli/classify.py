@@ -50,17 +50,16 @@ def classify(
 
     Without --test a fifth of the rows is held out to measure the error.
     """
-    from partwise.cli.pipeline import Samples, run
+    from partwise.cli.columns import match_columns
+    from partwise.cli.pipeline import run
 
     size = picture_size(shape, deslant)
-    X, y, rows = labelled(train, labels, key)
-    known = Samples(X, rows, None, str(train), y)
+    known = labelled(train, labels, key)
     if test is None:
         known, new = held_out(known, seed)
     else:
-        X, y, rows = labelled(test, test_labels, key, labels)
-        new = Samples(X, rows, None, str(test), y)
-        check_alike(known, new)
+        new = match_columns(labelled(test, test_labels, key, labels), known.columns, known.X.shape[1])
+        check_labels(known, new)
     model = pipeline(components, mixtures, size if deslant else None, seed, quiet)
     after = partial(judged, new=new, size=size, deslant=deslant)
     return run(model, known, output, as_json=as_json, after=after)
@@ -129,9 +128,7 @@ def picture_size(shape: str | None, deslant: bool) -> tuple[int, int] | None:
     return int(parts[0]), int(parts[1])
 
 
-def labelled(
-    path: Path, labels: str | None, key: str | None, column: str | None = None
-) -> tuple[Any, Any, list[str]]:
+def labelled(path: Path, labels: str | None, key: str | None, column: str | None = None) -> Samples:
     """Read samples and their labels.
 
     Parameters
@@ -148,11 +145,12 @@ def labelled(
 
     Returns
     -------
-    X, y, names
-        Samples, labels (None if there are none) and row names.
+    Samples
+        With their labels, None if there are none.
     """
     import numpy as np
 
+    from partwise.cli.pipeline import Samples
     from partwise.io import DataError, label_names, read, read_labels, take_labels
 
     table = read(path, key=key, stack=True)
@@ -175,15 +173,14 @@ def labelled(
     X = np.asarray(X, dtype=np.result_type(X.dtype, np.float32))
     if y is not None and len(y) != len(X):
         raise ValueError(f"{path} has {len(X)} rows, but there are {len(y)} labels in {labels}.")
-    return X, y, names_or_numbers(table.row_names, len(X), "row")
+    rows = names_or_numbers(table.row_names, len(X), "row")
+    return Samples(X, rows, table.column_names, str(path), y)
 
 
-def check_alike(known: Samples, new: Samples) -> None:
-    """As many columns; and labels that training never saw cannot be right."""
+def check_labels(known: Samples, new: Samples) -> None:
+    """Labels that training never saw cannot be right."""
     import numpy as np
 
-    if new.X.shape[1] != known.X.shape[1]:
-        raise ValueError(f"{new.source} has {new.X.shape[1]} columns, {known.source} has {known.X.shape[1]}.")
     if new.y is None:
         return
     unseen = sorted(set(np.unique(new.y).tolist()) - set(np.unique(known.y).tolist()))

@@ -7,6 +7,9 @@ from typing import Any
 #: Parts listed; the others are in summary.json.
 MOST = 20
 
+#: Columns named.
+MOST_COLUMNS = 10
+
 
 def lines_of_fit(summary: dict[str, Any], extra: list[str]) -> list[str]:
     """What a fit found: the data, how it went, the parts."""
@@ -29,7 +32,10 @@ def lines_of_model(summary: dict[str, Any], name: str, indent: str = "") -> list
     """What a model is: its class, parameters, how its fit went, its parts; for a pipeline, of each step."""
     size = f" over {summary['n_features']} features"
     if "steps" in summary:
-        lines = [f"{name}: {summary['class']} of {len(summary['steps'])} steps{size}"]
+        lines = [
+            f"{name}: {summary['class']} of {len(summary['steps'])} steps{size}",
+            *line_of_columns(summary),
+        ]
         for step in summary["steps"]:
             lines += lines_of_model(step, step["name"], "  ")
         return lines
@@ -37,11 +43,21 @@ def lines_of_model(summary: dict[str, Any], name: str, indent: str = "") -> list
     changed = ", ".join(f"{a}={b!r}" for a, b in summary["parameters"].items())
     lines = [
         f"{name}: {summary['class']}{parts}{size}",
+        *([] if indent else line_of_columns(summary)),
         f"parameters: {changed or 'all at their defaults'}",
         *([summary["sentence"]] if summary["sentence"] else []),
         *lines_of_parts(summary),
     ]
     return [indent + lines[0], *(indent + indent + line for line in lines[1:])]
+
+
+def line_of_columns(summary: dict[str, Any]) -> list[str]:
+    """The names of the columns, the first of them if there are many; nothing where they have none."""
+    names = summary["feature_names"]
+    if names is None:
+        return []
+    more = f", … ({len(names)} in all)" if len(names) > MOST_COLUMNS else ""
+    return [f"columns: {', '.join(names[:MOST_COLUMNS])}{more}"]
 
 
 def counted_parts(summary: dict[str, Any]) -> str:

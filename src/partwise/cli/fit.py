@@ -107,5 +107,4 @@ def samples_from(data: Path, labels: str | None, key: str | None) -> Any:
         return Samples.of(read(data, key=key))
     from partwise.cli.classify import labelled
 
-    X, y, rows = labelled(data, labels, key)
-    return Samples(X, rows, None, str(data), y)
+    return labelled(data, labels, key)

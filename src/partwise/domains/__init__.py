@@ -1,4 +1,4 @@
-"""Raw data of one kind and the matrix that is factorized: image.py, upright and cropped pictures.
+"""Raw data of one kind and the matrix that is factorized: annotated.py, AnnData; image.py, upright pictures.
 
 Names are imported when first used, since estimators need scikit-learn.
 """
@@ -9,11 +9,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from partwise.domains.annotated import layer_of, store
     from partwise.domains.image import DeslantCrop
 
-_HOME = {"DeslantCrop": "partwise.domains.image"}
+_HOME = {
+    "DeslantCrop": "partwise.domains.image",
+    "layer_of": "partwise.domains.annotated",
+    "store": "partwise.domains.annotated",
+}
 
-__all__ = ["DeslantCrop"]
+__all__ = ["DeslantCrop", "layer_of", "store"]
 
 
 def __getattr__(name: str) -> Any:

@@ -77,7 +77,8 @@ def as_loss(beta_loss: Any) -> Loss:
     Parameters
     ----------
     beta_loss : str, float or Loss
-        A name from `REGISTRY` or `ALIASES`, the β of a β-divergence, or a loss, which is returned as it is.
+        A name from `REGISTRY` or `ALIASES`, in large or small letters, the β of a β-divergence, or a loss, which is
+        returned as it is.
 
     Returns
     -------
@@ -91,12 +92,12 @@ def as_loss(beta_loss: Any) -> Loss:
     """
     if isinstance(beta_loss, Loss):
         return beta_loss
-    make = find_loss(beta_loss) if isinstance(beta_loss, str) else None
+    make = find_loss(beta_loss.lower()) if isinstance(beta_loss, str) else None
     if make is not None:
         return make()
     if isinstance(beta_loss, Real) and np.isfinite(float(beta_loss)):
         return BetaDivergence(float(beta_loss))
     raise ValueError(
         f"beta_loss must be a finite number β, a loss such as partwise.losses.NegativeBinomial(0.5), or one of "
-        f"{sorted(REGISTRY)}; got {beta_loss!r}."
+        f"{sorted({*REGISTRY, *ALIASES})}; got {beta_loss!r}."
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product, unpack
@@ -22,7 +22,7 @@ from partwise.boolean.trust import measure_trust
 from partwise.core import digest
 from partwise.io.registry import register_model
 from partwise.models.base import FactorModel, as_generator, fit_session
-from partwise.models.inputs import row_weight
+from partwise.models.inputs import row_names, row_weight, validated
 from partwise.models.parameters import check_boolean, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.tile_details import tile_details
@@ -165,7 +165,7 @@ class BooleanMF(FactorModel):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             0 and 1, or bool; NaN where not observed. Unstored entries of sparse data are zeros.
         y : None
             Ignored.
@@ -200,7 +200,7 @@ class BooleanMF(FactorModel):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             0 and 1, or bool; NaN where not observed.
         y : None
             Ignored.
@@ -216,9 +216,9 @@ class BooleanMF(FactorModel):
         array of bool of shape (n_samples, n_tiles)
             Which tiles each row uses.
         """
-        return self._fit(X, weights, sample_weight, checkpoint, every_row=True)
+        return self._named(self._fit(X, weights, sample_weight, checkpoint, every_row=True), row_names(X))
 
-    def transform(self, X: Any, *, weights: Any = None) -> np.ndarray:
+    def transform(self, X: Any, *, weights: Any = None) -> Any:
         """Which tiles each row uses: the smallest subset with the fewest wrong entries.
 
         Up to sixteen tiles it is the best there is; with more, the best found by adding, dropping and exchanging
@@ -226,7 +226,7 @@ class BooleanMF(FactorModel):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             0 and 1, or bool, with the columns of the fit; NaN where not observed.
         weights : array-like or sparse matrix of shape (n_samples, n_features), optional
             What a wrong entry costs.
@@ -238,7 +238,7 @@ class BooleanMF(FactorModel):
         """
         check_is_fitted(self)
         table, _ = self._table(X, weights, reset=False)
-        return self._usage(table)
+        return self._named(self._usage(table), row_names(X))
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """The table that the tiles make: the Boolean product of a usage with the tiles.
@@ -269,7 +269,7 @@ class BooleanMF(FactorModel):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             0 and 1, or bool, with the columns of the fit; NaN where not observed.
         y : None
             Ignored.
@@ -302,7 +302,7 @@ class BooleanMF(FactorModel):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             The data that the model was fitted to.
         n_restarts : int, default=10
             Searches from other starts.
@@ -325,7 +325,8 @@ class BooleanMF(FactorModel):
         check_is_fitted(self)
         whole("n_restarts", n_restarts, 0)
         whole("n_resamples", n_resamples, 0)
-        table, numbers = self._table(X, weights, sample_weight, reset=False)
+        X = self._array(X, reset=False)
+        table, numbers = self._packed(X, weights, sample_weight)
         tiles = Tiles(self._usage(table), self.components_, 0.0)
         rng = as_generator(self.random_state)
         seeds = rng.integers(2**31 - 1, size=n_restarts + n_resamples)
@@ -343,7 +344,7 @@ class BooleanMF(FactorModel):
             # Rows that were not drawn must not be seen by the relaxed start either: rows, not weights.
             parts = (X, weights, row_weight(sample_weight, table.n))
             sample = (None if part is None else _safe_indexing(part, drawn) for part in parts)
-            return quick(*self._table(*sample, reset=False), rng)
+            return quick(*self._packed(*sample), rng)
 
         if len(self.components_) == 0 or is_trivial(table):
             again = resampled = lambda i: tiles
@@ -421,7 +422,12 @@ class BooleanMF(FactorModel):
         self, X: Any, weights: Any = None, sample_weight: Any = None, *, reset: bool
     ) -> tuple[BitTable, Any]:
         """The packed table, and the numbers that the relaxed starts read."""
-        array = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+        return self._packed(self._array(X, reset=reset), weights, sample_weight)
+
+    def _array(self, X: Any, *, reset: bool) -> Any:
+        return validated(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+
+    def _packed(self, array: Any, weights: Any, sample_weight: Any) -> tuple[BitTable, Any]:
         return to_bit_table(array, weights, sample_weight, allow_missing=self.missing_values is not None)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

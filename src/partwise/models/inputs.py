@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array, check_X_y, validate_data
 
+from partwise.domains.annotated import is_anndata, matrix_of
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
 from partwise.models.streams import row_source, stream
 
@@ -22,9 +23,33 @@ class Given:
     array: Any = None
 
 
-def is_anndata(X: Any) -> bool:
-    """Whether X is an annotated matrix, recognised by its attributes, not its class: anndata is optional."""
-    return hasattr(X, "obs_names") and hasattr(X, "var_names") and hasattr(X, "X")
+def row_names(X: Any) -> Any:
+    """The names of the observations of an AnnData; None for anything else, of which scikit-learn takes care."""
+    return X.obs_names if is_anndata(X) else None
+
+
+def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, **checks: Any) -> Any:
+    """scikit-learn's `validate_data`, for AnnData too: its variables are the feature names.
+
+    Returns X, or X and y if there is a y. Where `checks` accept no sparse X, that of an AnnData is made dense.
+    """
+    if not is_anndata(X):
+        return validate_data(estimator, X, y, reset=reset, **checks)
+    check_names(estimator, X, reset)
+    array = matrix_of(X)
+    if sp.issparse(array) and not checks.get("accept_sparse"):
+        array = array.toarray()
+    if isinstance(y, str):
+        return check_array(array, estimator=estimator, input_name="X", **checks)
+    return check_X_y(array, y, estimator=estimator, **checks)
+
+
+def check_names(estimator: Any, adata: Any, reset: bool) -> None:
+    """Keep (`reset`) or compare the names of the variables of an AnnData, as scikit-learn does for a DataFrame."""
+    import pandas as pd
+
+    frame = pd.DataFrame(columns=adata.var_names)
+    validate_data(estimator, frame, reset=reset, skip_check_array=True)
 
 
 def given(
@@ -42,10 +67,9 @@ def given(
 ) -> Given:
     """Validate X and wrap it; sets `n_features_in_` and `feature_names_in_` on a fit (`reset`).
 
-    Where `by_blocks`, X may also be a `Matrix`, a function that returns row blocks, or a large `numpy.memmap`; see
-    `partwise.models.streams`.
+    Where `by_blocks`, X may also be a `Matrix`, a function that returns row blocks, a large `numpy.memmap`, or an
+    AnnData whose X is read from its file; see `partwise.models.streams`.
     """
-    row_names = feature_names = None
 
     def check(array: Any) -> None:
         whom = type(estimator).__name__
@@ -70,12 +94,12 @@ def given(
             raise ValueError(
                 "sample_weight needs X as an array; a Matrix carries the weights of its rows itself."
             )
-        _check_n_features(estimator, matrix.shape[1], reset)
-        return Given(matrix)
-    if is_anndata(X):
-        row_names, feature_names = X.obs_names, np.asarray(X.var_names, dtype=object)
-        X = X.X
-    array = validate_data(
+        if is_anndata(X):
+            check_names(estimator, X, reset)
+        else:
+            _check_n_features(estimator, matrix.shape[1], reset)
+        return Given(matrix, row_names(X))
+    array = validated(
         estimator,
         X,
         reset=reset,
@@ -83,13 +107,11 @@ def given(
         dtype=[np.float64, np.float32],
         ensure_all_finite=False,
     )
-    if feature_names is not None:
-        _keep_names(estimator, feature_names, reset)
     if sp.issparse(array) and not array.has_canonical_format:
         array = array.copy()
         array.sum_duplicates()
     check(array)
-    return Given(wrap(array, row_weight(sample_weight, array.shape[0]), weights), row_names, array)
+    return Given(wrap(array, row_weight(sample_weight, array.shape[0]), weights), row_names(X), array)
 
 
 def _check_n_features(estimator: Any, n_features: int, reset: bool) -> None:
@@ -102,20 +124,6 @@ def _check_n_features(estimator: Any, n_features: int, reset: bool) -> None:
         raise ValueError(
             f"X has {n_features} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
             "features as input."
-        )
-
-
-def _keep_names(estimator: Any, names: np.ndarray, reset: bool) -> None:
-    """What scikit-learn does for the columns of a DataFrame, for the variables of an AnnData."""
-    if reset:
-        estimator.feature_names_in_ = names
-        return
-    fitted = getattr(estimator, "feature_names_in_", None)
-    if fitted is not None and not np.array_equal(fitted, names):
-        wrong = next((i for i, (a, b) in enumerate(zip(fitted, names)) if a != b), 0)
-        raise ValueError(
-            "The variables should be those of the fit, in the same order; "
-            f"variable {wrong} is {names[wrong]!r} and was {fitted[wrong]!r}."
         )
 
 

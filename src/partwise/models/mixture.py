@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from partwise.core import Session, digest, run
 from partwise.io.registry import register_model
@@ -30,7 +30,7 @@ from partwise.mixture.penalty import choose_penalty, held_out
 from partwise.mixture.start import Clusters, class_counts, clustered, start_from_clusters
 from partwise.mixture.training import Trained, TrainingProgress, history_of, train
 from partwise.models.base import as_generator, fit_session
-from partwise.models.inputs import place_of
+from partwise.models.inputs import place_of, validated
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.parallel import own_threads
@@ -169,7 +169,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, DataFrame or AnnData of shape (n_samples, n_features)
             Features, nonnegative for the multiplicative updates.
         y : array-like of shape (n_samples,)
             Class labels of any kind.
@@ -192,7 +192,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, DataFrame or AnnData of shape (n_samples, n_features)
             Features h, with the columns of the fit.
 
         Returns
@@ -208,7 +208,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, DataFrame or AnnData of shape (n_samples, n_features)
             Features, with the columns of the fit.
 
         Returns
@@ -223,7 +223,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, DataFrame or AnnData of shape (n_samples, n_features)
             Features, with the columns of the fit.
 
         Returns
@@ -238,7 +238,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like, DataFrame or AnnData of shape (n_samples, n_features)
             Features, with the columns of the fit.
 
         Returns
@@ -278,7 +278,9 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
 
     def _given(self, X: Any, y: Any, sample_weight: Any) -> Labelled:
         """The samples that count, with features scaled and classes numbered."""
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
+        X, y = validated(
+            self, X, y, reset=True, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
+        )
         check_classification_targets(y)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if (weight == 0).any():
@@ -424,7 +426,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = validated(self, X, reset=False, dtype=[np.float64, np.float32])
         return self._components().class_scores(X)
 
     def _check(self) -> None:

@@ -70,9 +70,9 @@ class NMF(FactorModel):
         "emu" (multiplicative updates, extrapolated) for every other β. "randomized" is "hals" from a start found on
         compressed data. "cd" and "mu" are scikit-learn's solvers with its stopping rules.
     beta_loss : float, str or Loss, default="frobenius"
-        "frobenius", "kullback-leibler", "itakura-saito" or a number β: a β-divergence; for β ≤ 0 the data must be
-        positive. "negative-binomial": overdispersed counts, the dispersion estimated, or given as
-        ``partwise.losses.NegativeBinomial(0.5)``. "bernoulli": data in [0, 1]; W H is then the odds, and
+        "frobenius", "kullback-leibler" (or "kl"), "itakura-saito" (or "is") or a number β: a β-divergence; for β ≤ 0
+        the data must be positive. "negative-binomial" (or "nb"): overdispersed counts, the dispersion estimated, or
+        given as ``partwise.losses.NegativeBinomial(0.5)``. "bernoulli": data in [0, 1]; W H is then the odds, and
         `inverse_transform` gives probabilities.
     tol : float, default=1e-4
         Stop when the objective falls, per iteration and averaged over ten, by less than `tol` times itself
@@ -249,7 +249,8 @@ class NMF(FactorModel):
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             Or data that are read by row blocks: a function without arguments that returns an iterable of arrays or
             sparse matrices at every call, a `numpy.memmap` (above 1 GiB it is read block by block, and never copied
-            whole), or a `partwise.matrix.Matrix`. Blocks are read once in every iteration.
+            whole), an AnnData opened with ``backed="r"``, or a `partwise.matrix.Matrix`. Blocks are read once in
+            every iteration.
         y : None
             Ignored.
         W : array of shape (n_samples, n_components), optional

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
+from partwise.domains.annotated import backed_rows
 from partwise.matrix import InMemory, RowBlocks
 from partwise.matrix.base import block_height
 
@@ -23,7 +24,7 @@ def row_source(X: Any) -> Callable[[], Iterable[Any]] | None:
     ----------
     X : object
         A function without arguments that returns row blocks (arrays or sparse matrices) from the first at every call,
-        or a `numpy.memmap` larger than 1 GiB.
+        a `numpy.memmap` larger than 1 GiB, or an AnnData that was opened with ``backed="r"``.
 
     Raises
     ------
@@ -38,6 +39,9 @@ def row_source(X: Any) -> Callable[[], Iterable[Any]] | None:
             f"X is a {type(X).__name__}, which can be read only once, and a fit reads its data in every iteration. "
             "Give a function that returns a new iterator of row blocks at each call: fit(lambda: blocks())."
         )
+    backed = backed_rows(X)
+    if backed is not None:
+        return backed
     return X if callable(X) and not hasattr(X, "__array__") and not hasattr(X, "shape") else None
 
 

@@ -51,15 +51,16 @@ def summarise(
     -------
     dict
         Of dicts, lists, text, numbers, bool and None only: "kind", "class", "n_samples", "n_features",
-        "n_components", "part_word", "parameters" (those that differ from their defaults), "chosen", "converged",
-        "n_iter", "figures", "sentence", "parts" (each with "name" and "top_features"), "history" (lists of
-        numbers), and `more`.
+        "feature_names" (None where the data had none), "n_components", "part_word", "parameters" (those that differ
+        from their defaults), "chosen", "converged", "n_iter", "figures", "sentence", "parts" (each with "name" and
+        "top_features"), "history" (lists of numbers), and `more`.
     """
     check_is_fitted(model)
     weights = parts_of(model)
     n_features = getattr(model, "n_features_in_", None)
     if feature_names is None:
         feature_names = getattr(model, "feature_names_in_", None)
+    named = None if feature_names is None else [str(name) for name in feature_names]
     if feature_names is None:
         feature_names = [f"column{j}" for j in range(n_features or 0)]
     history = getattr(model, "history_", None) or {}
@@ -76,6 +77,7 @@ def summarise(
         "class": type(model).__name__,
         "n_samples": getattr(model, "n_samples_fit_", None),
         "n_features": n_features,
+        "feature_names": named,
         "n_components": None if weights is None else len(weights),
         "part_word": getattr(model, "part_word", "part"),
         "parameters": changed_parameters(model),
@@ -107,6 +109,7 @@ def summary_of(model: Any, feature_names: Sequence[str] | None = None) -> dict[s
         "class": type(model).__name__,
         "n_samples": next((step["n_samples"] for step in steps if step["n_samples"] is not None), None),
         "n_features": steps[0]["n_features"] if steps else None,
+        "feature_names": steps[0]["feature_names"] if steps else None,
         "n_components": steps[-1]["n_components"] if steps else None,
         "part_word": steps[-1]["part_word"] if steps else "part",
         "parameters": {},

@@ -1,0 +1,69 @@
+"""What verbs share that apply a saved model to new rows: reading both, and a table as the result."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from partwise.cli.columns import match_model
+from partwise.cli.common import emit
+
+if TYPE_CHECKING:
+    from partwise.cli.pipeline import Csv, Samples
+
+NewRows = Annotated[
+    Path,
+    typer.Argument(
+        help="New rows, with the columns of the fit: by name where both have names, else in its order.",
+        show_default=False,
+    ),
+]
+CsvFile = Annotated[
+    Path | None, typer.Option("-o", "--output", help="CSV file for the result; stdout if not given.")
+]
+
+
+def read_both(model: Path, data: Path, key: str | None) -> tuple[Any, Samples]:
+    """The model of a file, and the rows of another with the columns that the model was fitted to."""
+    from partwise import load
+    from partwise.cli.pipeline import Samples
+    from partwise.io import read
+
+    fitted = load(model)
+    return fitted, match_model(Samples.of(read(data, key=key)), fitted)
+
+
+def deliver(table: Csv, output: Path | None, as_json: bool, summary: dict[str, Any]) -> None:
+    """Print the table, or write it to a file and say so."""
+    from partwise.io import write_csv
+
+    if output is None:
+        print_csv(table)
+        return
+    write_csv(output, table.array, table.rows, table.columns, corner=table.corner)
+    n, m = table.array.shape
+    emit(
+        {**summary, "n_samples": n, "output": str(output)},
+        as_json,
+        [f"{table.name} ({n} × {m}) is in {output}"],
+    )
+
+
+def check_output(output: Path | None, as_json: bool) -> None:
+    """Refuse --json without -o: both the table and the summary would go to stdout."""
+    if as_json and output is None:
+        raise ValueError("--json prints the summary on stdout, so the table needs a file: add -o table.csv.")
+
+
+def print_csv(table: Csv) -> None:
+    """The table on stdout."""
+    import csv
+
+    array = table.array.astype(int) if table.array.dtype == bool else table.array
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow([table.corner, *table.columns])
+    for name, cells in zip(table.rows, array.tolist()):
+        writer.writerow([name, *(cell if isinstance(cell, str) else repr(cell) for cell in cells)])

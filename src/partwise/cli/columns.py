@@ -1,0 +1,95 @@
+"""The columns of a file and those that a model was fitted to, matched by name: for every verb that has both."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from partwise.cli.common import say
+
+if TYPE_CHECKING:
+    from partwise.cli.pipeline import Samples
+
+#: Names listed in a sentence; of others only the number is told.
+MOST = 5
+
+
+def match_model(samples: Samples, model: Any) -> Samples:
+    """The samples with the columns of a model's fit, as `match_columns`; the model then forgets their names.
+
+    scikit-learn would otherwise warn that an array has no names, though they were compared here.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    matched = match_columns(samples, names, getattr(model, "n_features_in_", None))
+    first = model.steps[0][1] if hasattr(model, "steps") else model
+    if names is not None:
+        first.__dict__.pop("feature_names_in_", None)
+    return matched
+
+
+def match_columns(samples: Samples, names: Sequence[str] | None, width: int | None) -> Samples:
+    """The samples with the columns of a fit, in its order; what had to be done for that is said.
+
+    By name where the fit and the file both name their columns: they are put in the order of the fit, further columns
+    are left out, and one that is not there is an error. By position where one of them has no names.
+
+    Parameters
+    ----------
+    samples : Samples
+        What was read from a file.
+    names : sequence of str or None
+        The names of the columns of the fit.
+    width : int or None
+        Their number, if it is known.
+    """
+    if samples.columns is None or names is None:
+        count = samples.X.shape[1]
+        if width is not None and count != width:
+            raise ValueError(f"{samples.source} has {counted(count)}, but the fit had {width}.")
+        if samples.columns is not None or names is not None:
+            nameless = samples.source if samples.columns is None else "the data of the fit"
+            say(f"Note: {nameless} had no column names; the columns of {samples.source} are taken in order.")
+        return samples
+    held, wanted = samples.columns, [str(name) for name in names]
+    if held == wanted:
+        return samples
+    lacking = [name for name in wanted if name not in set(held)]
+    if lacking:
+        near = difflib.get_close_matches(lacking[0], set(held) - set(wanted), n=1)
+        hint = f" Is '{near[0]}' the same as '{lacking[0]}'? Rename it." if near else ""
+        raise ValueError(
+            f"{samples.source} has not all columns of the fit; there is no {listed(lacking)}.{hint}"
+        )
+    used = Counter(name for name in held if name in set(wanted))
+    repeated = [name for name, count in (used + Counter(wanted)).items() if count > 2]
+    if repeated:
+        raise ValueError(
+            f"{samples.source}: its columns differ from those of the fit, and cannot be matched by name, for "
+            f"{listed(repeated)} occurs more than once. Give the columns in the order of the fit, or new names."
+        )
+    further = [name for name in held if name not in used]
+    if further:
+        say(
+            f"Note: {samples.source}: {counted(len(further))} unknown to the model left out: {listed(further)}."
+        )
+    if [name for name in held if name in used] != wanted:
+        say(f"Note: {samples.source}: its columns were put in the order of the fit, by name.")
+    place = {name: j for j, name in enumerate(held)}
+    chosen = [place[name] for name in wanted]
+    # `take` leaves rows contiguous, which indexing does not: sums then have the bits of a file in the right order.
+    X = samples.X[:, chosen] if hasattr(samples.X, "tocsr") else samples.X.take(chosen, axis=1)
+    return replace(samples, X=X, columns=wanted)
+
+
+def counted(count: int) -> str:
+    """A number of columns in words."""
+    return f"{count} column{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a sentence, in quotes, the first of them if there are many."""
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    return ", ".join(f"'{name}'" for name in names[:MOST]) + more

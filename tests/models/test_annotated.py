@@ -1,0 +1,185 @@
+"""AnnData as input of every model: names without warnings, layers, files read by blocks, factors put back."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline
+
+from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, non_negative_factorization
+from partwise.domains import layer_of, store
+from partwise.models import streams
+
+anndata = pytest.importorskip("anndata")
+pd = pytest.importorskip("pandas")
+
+N, M = 40, 6
+GENES, CELLS = [f"gene{j}" for j in range(M)], [f"cell{i}" for i in range(N)]
+#: A model of each kind, and the methods that take data.
+MODELS = {
+    "nmf": (NMF(2, max_iter=500), ("transform", "score")),
+    "binary": (BinaryNMF(2), ("transform", "predict_proba", "predict", "score_samples", "score")),
+    "boolean": (BooleanMF(2, max_time=0.2), ("transform", "score", "trust")),
+    "mixture": (
+        MixtureClassifier(1),
+        ("predict", "predict_proba", "predict_log_proba", "decision_function"),
+    ),
+    "pipeline": (make_pipeline(NMF(2, max_iter=500), MixtureClassifier(1)), ("predict", "predict_proba")),
+}
+
+
+def numbers():
+    rng = np.random.default_rng(0)
+    return ((rng.random((N, 2)) < 0.5) @ np.kron(np.eye(2, dtype=int), np.ones((1, 3), int))).astype(float)
+
+
+def annotated(X, **more):
+    return anndata.AnnData(
+        X,
+        obs=pd.DataFrame({"kind": np.where(numbers()[:, 0] > 0, "a", "b")}, index=CELLS),
+        var=pd.DataFrame(index=GENES),
+        **more,
+    )
+
+
+@pytest.fixture(params=["dense", "sparse", "view"])
+def data(request):
+    X = numbers()
+    if request.param == "view":
+        return annotated(np.column_stack([X]))[np.arange(N)]
+    return annotated(sp.csr_matrix(X) if request.param == "sparse" else X)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_every_method_takes_it_as_it_takes_a_frame(kind, data):
+    model, methods = MODELS[kind]
+    y = (data.obs["kind"],) if kind in ("mixture", "pipeline") else ()
+    frame = pd.DataFrame(numbers(), columns=GENES, index=CELLS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = [getattr(model.fit(data, *y), method)(data) for method in methods]
+        assert list(model.feature_names_in_) == GENES
+        expected = [getattr(model.fit(frame, *y), method)(frame) for method in methods]
+    for one, other in zip(made, expected):
+        if isinstance(one, dict):
+            assert one.keys() == other.keys()
+        elif np.asarray(one).dtype.kind == "f":
+            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+        else:
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("form", ["frame", "annotated"])
+def test_other_names_are_refused_as_scikit_learn_does(kind, form):
+    model, methods = MODELS[kind]
+    frame = pd.DataFrame(numbers(), columns=GENES, index=CELLS)
+    whole = annotated(numbers())
+    model.fit(whole, whole.obs["kind"])
+    moved, renamed, fewer = frame[GENES[::-1]], frame.rename(columns={"gene0": "g"}), frame[GENES[1:]]
+    for wrong, words in (
+        (moved, "Feature names must be in the same order"),
+        (renamed, "Feature names unseen at fit time:\n- g\n"),
+        (fewer, "yet now missing:\n- gene0"),
+    ):
+        given = anndata.AnnData(wrong) if form == "annotated" else wrong
+        with pytest.raises(ValueError, match=words):
+            getattr(model, methods[0])(given)
+
+
+@pytest.mark.parametrize("kind", ["nmf", "binary", "boolean"])
+def test_frames_out_have_the_names_of_the_observations(kind, data):
+    model = MODELS[kind][0].set_output(transform="pandas")
+    for out in (model.fit_transform(data), model.transform(data)):
+        assert list(out.index) == CELLS
+        assert list(out.columns) == list(model.get_feature_names_out())
+    model.set_output(transform="default")
+
+
+@pytest.mark.parametrize("form", ["dense", "csr", "csc"])
+@pytest.mark.parametrize("kind", MODELS)
+def test_files_give_what_memory_gives(form, kind, tmp_path):
+    X = numbers() if form == "dense" else sp.csr_matrix(numbers()).asformat(form)
+    whole = annotated(X)
+    whole.write_h5ad(tmp_path / "a.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "a.h5ad", backed="r")
+    model, methods = MODELS[kind]
+    y = whole.obs["kind"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = getattr(model.fit(backed, y), methods[0])(backed)
+        assert list(model.feature_names_in_) == GENES
+    expected = getattr(model.fit(whole, y), methods[0])(whole)
+    if kind in ("nmf", "binary"):
+        np.testing.assert_allclose(made, expected, rtol=1e-4, atol=1e-6)
+    else:
+        np.testing.assert_array_equal(made, expected)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+def test_nmf_reads_files_by_blocks_and_never_whole(form, tmp_path, monkeypatch):
+    X = sp.csr_matrix(numbers()) if form == "csr" else numbers()
+    annotated(X).write_h5ad(tmp_path / "a.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "a.h5ad", backed="r")
+    monkeypatch.setattr("partwise.domains.annotated.block_height", lambda m: 7)
+    heights = []
+
+    def seen(blocks):
+        for block in blocks:
+            heights.append(block.shape[0])
+            yield block
+
+    read = streams.stream
+    monkeypatch.setattr(
+        "partwise.models.inputs.stream", lambda source, *rest: read(lambda: seen(source()), *rest)
+    )
+    model = NMF(2, max_iter=500).set_output(transform="pandas")
+    W = model.fit_transform(backed)
+    assert set(heights) == {7, 5}
+    assert list(W.index) == CELLS
+    np.testing.assert_allclose(W @ model.components_, numbers(), atol=1e-2)
+    some = model.fit_transform(backed[:, GENES[:4]])
+    assert list(model.feature_names_in_) == GENES[:4]
+    np.testing.assert_allclose(some @ model.components_, numbers()[:, :4], atol=1e-2)
+
+
+def test_layers():
+    data = annotated(np.zeros((N, M)), layers={"counts": numbers()})
+    with pytest.raises(ValueError, match=r"no layer 'count'; the layers are \['counts'\]"):
+        layer_of(data, "count")
+    W = NMF(2).fit_transform(layer_of(data, "counts"))
+    np.testing.assert_array_equal(W, NMF(2).fit_transform(numbers()))
+    W, _, _ = non_negative_factorization(layer_of(data, "counts"), n_components=2)
+    assert W.shape == (N, 2)
+    with pytest.raises(ValueError, match=r"has no X. Give one of its layers.*\['counts'\]"):
+        NMF(2).fit(annotated(None, layers={"counts": numbers()}))
+
+
+@pytest.mark.parametrize("kind", ["nmf", "binary", "boolean"])
+def test_factors_are_put_back(kind, data, tmp_path):
+    data = data.copy()
+    model = MODELS[kind][0].fit(data)
+    store(model, data)
+    np.testing.assert_array_equal(data.obsm["X_" + kind], model.transform(data))
+    np.testing.assert_array_equal(data.varm[kind], model.components_.T)
+    store(model, data, np.ones((N, 2)), key="mine")
+    assert data.obsm["X_mine"].sum() == 2 * N
+    data.write_h5ad(tmp_path / "a.h5ad")
+    assert set(anndata.read_h5ad(tmp_path / "a.h5ad").varm) == {kind, "mine"}
+
+
+def test_factors_of_some_variables_are_put_back_by_name():
+    data = annotated(np.zeros((N, M)), layers={"counts": numbers()})
+    some = ["gene4", "gene1", "gene0"]
+    model = NMF(2, max_iter=500).fit(layer_of(data, "counts")[:, some])
+    store(model, data, layer="counts")
+    np.testing.assert_allclose(
+        data.obsm["X_nmf"], model.transform(layer_of(data, "counts")[:, some]), atol=1e-9
+    )
+    np.testing.assert_array_equal(data.varm["nmf"][[4, 1, 0]], model.components_.T)
+    np.testing.assert_array_equal(data.varm["nmf"][[2, 3, 5]], 0)
+    with pytest.raises(ValueError, match=r"lacks 1 variables of the fit: \['gene4'\]"):
+        store(model, data[:, GENES[:4]])
+    with pytest.raises(ValueError, match="MixtureClassifier has no factors"):
+        store(MixtureClassifier(1).fit(numbers(), data.obs["kind"]), data)
