@@ -198,7 +198,7 @@ def pipeline(components: int, mixtures: int, slanted: tuple[int, int] | None, se
     from partwise import NMF, MixtureClassifier
     from partwise.domains import DeslantCrop
 
-    shown = 0 if quiet else 1
+    shown = -1 if quiet else 1
     steps: list[tuple[str, Any]] = []
     if slanted is not None:
         steps.append(("deslantcrop", DeslantCrop(slanted)))

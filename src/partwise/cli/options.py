@@ -21,7 +21,14 @@ Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for the res
 Key = Annotated[str | None, typer.Option(help="Which array of an .npz, or layer of an .h5ad.")]
 Seed = Annotated[int | None, typer.Option(help="Random seed; 0 if not given.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "-q",
+        "--quiet",
+        help="No progress bar (PARTWISE_QUIET=1: no notes either).",
+    ),
+]
 Labels = Annotated[
     str | None,
     typer.Option(
