@@ -38,6 +38,14 @@ class Samples:
     y: Any = None
 
     @classmethod
+    def read(cls, data: Path, model: Any, reading: dict[str, Any]) -> Samples:
+        """The table in a file, as the model reads it: yes and no in words where it wants them."""
+        from partwise.io import read
+
+        first = model.steps[0][1] if hasattr(model, "steps") else model
+        return cls.of(read(data, yes_no=getattr(first, "yes_no", False), **reading))
+
+    @classmethod
     def of(cls, table: Any) -> Samples:
         """Of a table that `partwise.io.read` read; what the reader noted is said."""
         for note in table.notes:

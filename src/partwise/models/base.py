@@ -23,6 +23,8 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     #: What the command line calls the model, one of its parts, and the files for W and H.
     kind: str
+    #: Whether data are yes and no: False, True, or "words" where numbers are counts; see `partwise.io.read`.
+    yes_no: bool | str = False
     part_word = "part"
     result_files = ("W.csv", "H.csv")
     components_: np.ndarray

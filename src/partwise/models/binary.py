@@ -126,6 +126,7 @@ class BinaryNMF(FactorModel):
     """
 
     kind = "binary"
+    yes_no = "words"
 
     def __init__(
         self,

@@ -118,6 +118,7 @@ class BooleanMF(FactorModel):
     """
 
     kind = "boolean"
+    yes_no = True
     part_word = "tile"
     result_files = ("usage.csv", "tiles.csv")
 
