@@ -157,7 +157,6 @@ def test_bad_options_end_with_code_2(table, tmp_path, capsys):
     path, _ = table
     for more, words in (
         (["--loss", "hinge"], "--loss must be a number or one of"),
-        (["--missing", "maybe"], "--missing must be nan, zero or none"),
         (["--solver", "adam"], "solver must be one of"),
         (["--tol", "-1"], "tol must be"),
     ):

@@ -82,6 +82,13 @@ def test_the_callers_words(table):
     np.testing.assert_array_equal(found.data, [[NAN, NAN], [3, 2]])
 
 
+def test_words_that_do_not_occur_are_told(table):
+    numbers = "\n".join(f"{i},{i}" for i in range(100))
+    found = table(f"a,b\n{numbers}\n", yes_no=False, missing=["99", "98.0", "zeros"])
+    assert found.notes == (f"{found.source}: no cell is 'zeros'.",)
+    assert np.isnan(found.data).sum() == 4
+
+
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [

@@ -120,6 +120,9 @@ def find_meanings(
     notes = _note(columns, found, source, ambiguous)
     if answers.numbers and not notes and _only_ones(columns, gone):
         notes = (f"{source}: every cell is 1 or empty, and empty is missing. If it means no, add --no ''.",)
+    absent = set(given) - {""}.union(*(column.cells for column in columns))
+    if absent:
+        notes = (*notes, f"{source}: no cell is {listing(sorted(absent))}.")
     if gone:
         found = [dict.fromkeys(gone, "") | (meaning or {}) for meaning in found]
     return found, notes
@@ -291,11 +294,11 @@ def _shown(words: Counter[str]) -> str:
     return f" ({', '.join(names)}{', …' if len(words) > 4 else ''})" if names else ""
 
 
-def tally(rows: Iterable[Sequence[str]], width: int) -> list[Counter[str]]:
-    """How often each cell occurs in each column; no longer counted once there are more than ``MOST`` different."""
+def tally(rows: Iterable[Sequence[str]], width: int, given: Mapping[str, str]) -> list[Counter[str]]:
+    """How often each cell occurs in each column; once there are more than ``MOST`` different, only given ones."""
     counts: list[Counter[str]] = [Counter() for _ in range(width)]
     for row in rows:
         for count, cell in zip(counts, row):
-            if len(count) <= MOST:
+            if len(count) <= MOST or cell in count or (given and folded(cell) in given):
                 count[cell] += 1
     return counts

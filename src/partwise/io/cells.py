@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from partwise.io.answer_words import PAIRS, folded, is_number
-from partwise.io.answers import Answers, Column, Meaning, find_meanings, tally
+from partwise.io.answers import MOST, Answers, Column, Meaning, find_meanings, tally
 from partwise.io.choice import are_unique, chosen_places, names_rows
 from partwise.io.errors import DataError
 from partwise.io.layout import MISSING
@@ -162,10 +162,10 @@ def _find_id(
             for place, column in cells.items():
                 column.append(row[place])
     for place, column in cells.items():
-        if place in named and len(column) > 1 and are_unique(column[1:], whole=place > 0):
+        if place in named and len(column) > 1 and are_unique(column[1:]):
             return place
         body = column if column and is_number(folded(column[0])) else column[1:]
-        if place not in named and len(body) > 2 and are_unique(body, whole=True):
+        if place not in named and len(body) > 2 and are_unique(body):
             return place
     return None
 
@@ -178,7 +178,7 @@ def _interpreted(
     begin = 1 if row_names else 0
     body = (cells for _, cells in rows() if len(cells) == width)
     first = next(body, [])
-    raw = tally(body, width)
+    raw = tally(body, width, given)
     if _is_data(first, raw, header, begin):
         for count, cell in zip(raw, first):
             count[cell] += 1
@@ -196,6 +196,9 @@ def _interpreted(
             if meaning is not None:
                 cell, seen = cells[place], known[place]
                 if cell not in seen:
+                    # Columns of many different numbers are not remembered.
+                    if len(seen) > MOST:
+                        seen.clear()
                     seen[cell] = meaning.get(folded(cell), cell)
                 out[place] = seen[cell]
         return out

@@ -27,12 +27,10 @@ def names_rows(name: str) -> bool:
     return bool(_ID.fullmatch(name.strip()))
 
 
-def are_unique(cells: Sequence[str], whole: bool = False) -> bool:
-    """Whether no cell is empty or occurs twice, and, if ``whole``, each is a whole number."""
-    stripped = [cell.strip() for cell in cells]
-    if whole and not all(re.fullmatch(r"\d+(\.0+)?", cell) for cell in stripped):
-        return False
-    return "" not in stripped and len(set(stripped)) == len(stripped)
+def are_unique(cells: Sequence[str]) -> bool:
+    """Whether all cells are whole numbers and none occurs twice. (Names in words are found without a note.)"""
+    stripped = {cell.strip() for cell in cells}
+    return len(stripped) == len(cells) and all(re.fullmatch(r"\d+(\.0+)?", cell) for cell in stripped)
 
 
 def chosen_places(
