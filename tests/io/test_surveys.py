@@ -169,6 +169,12 @@ def test_columns_by_name(table):
         table("a,b,c\n1,2,3\n1,2\n", **keep, drop="a")
 
 
+def test_columns_without_names(table):
+    with pytest.raises(DataError, match=r"--drop 'column 2'"):
+        table("1,2,0\n0,2,1\n")
+    assert table("1,2,0\n0,2,1\n", drop="column 2").data.tolist() == [[1, 0], [0, 1]]
+
+
 def test_a_dropped_column_may_hold_anything(table):
     assert table("a,b\n1,2\nx,3\n", yes_no=False, drop="a").data.tolist() == [[2], [3]]
 

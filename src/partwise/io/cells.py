@@ -12,7 +12,7 @@ import numpy as np
 
 from partwise.io.answer_words import PAIRS, folded, is_number
 from partwise.io.answers import MOST, Answers, Column, Meaning, find_meanings, tally
-from partwise.io.choice import are_unique, chosen_places, names_rows
+from partwise.io.choice import NUMBERED, are_unique, chosen_places, names_rows
 from partwise.io.errors import DataError
 from partwise.io.layout import MISSING
 from partwise.io.table import Table
@@ -75,7 +75,10 @@ def prepared(
         place, places = chosen_places(
             [cell.strip() for cell in head[0]], source, reading.id, reading.drop, reading.columns
         )
-        header = True
+        if not all(
+            map(NUMBERED.fullmatch, [*reading.drop, *(reading.columns or ()), reading.id or "column 1"])
+        ):
+            header = True
         order = places if place is None else [place, *places]
         rows, head[0] = _picked(rows, order, len(head[0]), source), [head[0][i] for i in order]
         row_names = True if place is not None else row_names

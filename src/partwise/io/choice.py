@@ -22,6 +22,10 @@ _ID = re.compile(
 )
 
 
+#: What a column without a name is called, counted from 1.
+NUMBERED = re.compile(r"column (\d{1,9})")
+
+
 def names_rows(name: str) -> bool:
     """Whether a column of this name, if its values are unique, tells rows apart rather than being data."""
     return bool(_ID.fullmatch(name.strip()))
@@ -45,7 +49,7 @@ def chosen_places(
     source : str
         Begins the sentences of errors.
     id : str or None
-        The column that names the rows.
+        The column that names the rows; a column without a name is "column 3", as in the sentences of errors.
     drop : sequence of str
         Columns to leave out; each a name, or several with commas between them.
     columns : sequence of str or None
@@ -65,6 +69,9 @@ def chosen_places(
     def place_of(name: str) -> int:
         if name in first:
             return first[name]
+        numbered = NUMBERED.fullmatch(name)
+        if numbered and 0 < int(numbered[1]) <= len(names):
+            return int(numbered[1]) - 1
         near = difflib.get_close_matches(name, first, n=1)
         hint = f"Did you mean '{shorten(near[0])}'?" if near else f"It has {listing(list(first)) or 'none'}."
         raise DataError(f"{source} has no column '{shorten(name)}'. {hint}")
