@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from partwise.io.errors import DataError
+from partwise.well_formed import require_well_formed
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,10 @@ def numeric_matrix(array: Any, where: str) -> Any:
     if sparse:
         from scipy.sparse import csr_matrix
 
+        try:
+            require_well_formed(array, where)
+        except ValueError as error:
+            raise DataError(str(error)) from error
         return csr_matrix(array, dtype=wanted)
     return array if dtype == wanted else array.astype(wanted)
 

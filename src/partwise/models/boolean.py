@@ -27,6 +27,7 @@ from partwise.models.parameters import check_boolean, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.tile_details import tile_details
 from partwise.models.yes_no import to_bit_table
+from partwise.well_formed import require_well_formed
 
 
 @register_model
@@ -254,6 +255,7 @@ class BooleanMF(FactorModel):
             True where a tile that the row uses has the column.
         """
         check_is_fitted(self)
+        require_well_formed(X)
         usage = np.asarray(X.toarray() if hasattr(X, "tocsr") else X, dtype=bool)
         if usage.ndim != 2 or usage.shape[1] != len(self.components_):
             raise ValueError(
@@ -421,6 +423,7 @@ class BooleanMF(FactorModel):
         self, X: Any, weights: Any = None, sample_weight: Any = None, *, reset: bool
     ) -> tuple[BitTable, Any]:
         """The packed table, and the numbers that the relaxed starts read."""
+        require_well_formed(X)
         array = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
         return to_bit_table(array, weights, sample_weight, allow_missing=self.missing_values is not None)
 

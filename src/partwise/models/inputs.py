@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
 from partwise.models.streams import row_source, stream
+from partwise.well_formed import require_well_formed
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,9 @@ def given(
     if is_anndata(X):
         row_names, feature_names = X.obs_names, np.asarray(X.var_names, dtype=object)
         X = X.X
+    # Before scikit-learn converts it: scipy's conversions trust the indices too.
+    require_well_formed(X)
+    require_well_formed(weights, "weights")
     array = validate_data(
         estimator,
         X,
@@ -193,6 +197,7 @@ def row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
 
 def entry_weights(weights: Any, shape: tuple[int, int]) -> Any:
     """Weights of entries, checked: an array of float, or CSR if they are sparse."""
+    require_well_formed(weights, "weights")
     w: Any = sp.csr_array(weights, dtype=float) if sp.issparse(weights) else np.asarray(weights, dtype=float)
     if w.shape != shape:
         raise ValueError(f"weights must have the shape of X, {shape}; got {w.shape}.")
