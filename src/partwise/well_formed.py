@@ -28,7 +28,7 @@ def require_well_formed(X: Any, name: str = "X") -> None:
     ValueError
         With what is wrong.
     """
-    check = _CHECKS.get(getattr(X, "format", None)) if hasattr(X, "tocsr") else None
+    check = _CHECKS.get(getattr(X, "format", "")) if hasattr(X, "tocsr") else None
     if check is None:
         return
     try:

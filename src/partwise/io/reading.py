@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from partwise.io.budget import limited
 from partwise.io.errors import DataError
 from partwise.io.readers import Reader, find_reader, known_suffixes, listed
 from partwise.io.table import Table
@@ -50,12 +51,13 @@ def read(
     """
     source = os.fspath(path)
     file = Path(source)
-    _require_file(file, source)
+    require_file(file, source)
     suffix, reader = _reader(file, source)
     _require_options(reader, source, key, header, row_names)
     given: dict[str, Any] = {"key": key, "header": header, "row_names": row_names, "stack": stack}
     try:
-        table = reader.load()(file, source, **{option: given[option] for option in reader.options})
+        with limited(source):
+            table = reader.load()(file, source, **{option: given[option] for option in reader.options})
     except OSError as error:
         raise DataError(f"{source} cannot be read: {error.strerror or error}.") from error
     except ImportError as error:
@@ -68,11 +70,15 @@ def read(
     return table
 
 
-def _require_file(file: Path, source: str) -> None:
+def require_file(file: Path, source: str) -> None:
+    """Raise DataError, with a sentence, unless ``file`` is a file on disk."""
     if file.is_dir():
         raise DataError(f"{source} is a folder. Give the path of one data file in it.")
-    if file.exists():
+    if file.is_file():
         return
+    if file.exists():
+        # Opening a pipe waits for a writer that may never come, and a device may have no end.
+        raise DataError(f"{source} is a pipe or a device, not a file. Write its content into a file first.")
     folder = file.parent
     if not folder.is_dir():
         raise DataError(f"{source}: no such file; the folder {folder} does not exist either.")
