@@ -112,7 +112,7 @@ def _h5ad(path: Path, rng: random.Random) -> None:
     anndata.AnnData(X, obs, layers={"raw": X}).write_h5ad(path)
 
 
-#: How a valid file of each format is written. Every suffix of the registry must be here.
+#: How a valid file of each format is written; of any other, the bytes of a .csv.
 WRITERS: dict[str, Callable[[Path, random.Random], None]] = {
     ".csv": _text(","),
     ".csv.gz": _text(","),
@@ -129,13 +129,15 @@ WRITERS: dict[str, Callable[[Path, random.Random], None]] = {
 }
 
 
-def damaged_file(suffix: str, seed: int, folder: Path) -> Path:
-    """Write a file of the format and damage it; one in twenty stays sound."""
+def damaged_file(suffix: str, seed: int, folder: Path, bomb: bool = False) -> Path:
+    """Write a file of the format and damage it, or make it a bomb; one in twenty stays sound."""
     rng = random.Random(seed)
     path = folder / f"data{suffix}"
-    WRITERS[suffix](path, rng)
+    WRITERS.get(suffix, WRITERS[".csv"])(path, rng)
     ways = [_any, _any, *([_inside_gzip] if suffix.endswith(".gz") else []), *_WAYS.get(suffix, [])]
-    if rng.random() > 0.05:
+    if bomb and suffix in BOMBS:
+        BOMBS[suffix](path, rng)
+    elif rng.random() > 0.05:
         rng.choice(ways)(path, rng)
     return path
 
