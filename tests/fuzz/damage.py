@@ -112,6 +112,24 @@ def _h5ad(path: Path, rng: random.Random) -> None:
     anndata.AnnData(X, obs, layers={"raw": X}).write_h5ad(path)
 
 
+def _xlsx(path: Path, rng: random.Random) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.append(["name", *"abcdef", "label"])
+    for row, numbers in enumerate(table(rng).tolist()):
+        book.active.append([f"r{row}", *numbers, "yes" if row % 2 else "no"])
+    book.save(path)
+
+
+def _sav(path: Path, rng: random.Random) -> None:
+    import pandas as pd
+    import pyreadstat
+
+    frame = pd.DataFrame(table(rng).astype(float), columns=list("abcdef"))
+    pyreadstat.write_sav(frame.assign(label=["yes", "no"] * 6), str(path), row_compress=rng.random() < 0.5)
+
+
 #: How a valid file of each format is written; of any other, the bytes of a .csv.
 WRITERS: dict[str, Callable[[Path, random.Random], None]] = {
     ".csv": _text(","),
@@ -126,6 +144,8 @@ WRITERS: dict[str, Callable[[Path, random.Random], None]] = {
     ".mtx.gz": _market,
     ".parquet": _parquet,
     ".h5ad": _h5ad,
+    ".xlsx": _xlsx,
+    ".sav": _sav,
 }
 
 
@@ -133,7 +153,10 @@ def damaged_file(suffix: str, seed: int, folder: Path, bomb: bool = False) -> Pa
     """Write a file of the format and damage it, or make it a bomb; one in twenty stays sound."""
     rng = random.Random(seed)
     path = folder / f"data{suffix}"
-    WRITERS.get(suffix, WRITERS[".csv"])(path, rng)
+    try:
+        WRITERS.get(suffix, WRITERS[".csv"])(path, rng)
+    except ImportError:
+        WRITERS[".csv"](path, rng)
     ways = [_any, _any, *([_inside_gzip] if suffix.endswith(".gz") else []), *_WAYS.get(suffix, [])]
     if bomb and suffix in BOMBS:
         BOMBS[suffix](path, rng)
@@ -177,7 +200,9 @@ def _inside_gzip(path: Path, rng: random.Random) -> None:
 
 
 def _member(path: Path, rng: random.Random) -> None:
-    """Damage one array of an .npz, in a sound archive."""
+    """Damage one array of an .npz, or one part of a workbook, in a sound archive."""
+    if not zipfile.is_zipfile(path):
+        return
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     name = rng.choice(list(members))
@@ -278,6 +303,7 @@ def _bomb_npz(path: Path, rng: random.Random) -> None:
 
 
 _WAYS: dict[str, list[Callable[[Path, random.Random], None]]] = {
+    ".xlsx": [_member, _member],
     ".npz": [_member, _forged_arrays, _forged_arrays, _forged_arrays],
     ".h5ad": [_forged_h5ad, _forged_h5ad, _forged_h5ad],
 }

@@ -1,6 +1,7 @@
 """What reading one file may take in all: PARTWISE_MAX_BYTES, in every format, counted while it is read."""
 
 import gzip
+import io
 import os
 import tracemalloc
 import zipfile
@@ -93,6 +94,19 @@ def parquet(rows, **columns):
     return write
 
 
+def far_cell(path):
+    """A sheet with one cell in its last row and last column."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active["A1"] = book.active["XFD1048576"] = 1
+    book.save(path)
+
+
+def long_rows(path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyreadstat").write_sav(pd.DataFrame({"a": [1.0] * 100_000}), path, row_compress=True)
+
+
 BOMBS = {
     "cells.csv.gz": zipped(b",".join([b"1"] * 1000) + b"\n", 1),
     "row.csv.gz": zipped(b"1,", 2000),
@@ -122,6 +136,8 @@ BOMBS = {
     "blank.mtx.gz": zipped(b"%%MatrixMarket matrix coordinate real general\n", 1000),
     "rows.parquet": parquet(2_000_000, a=1.0),
     "words.parquet": parquet(200_000, a=1.0, b=2.0, name="x" * 1000),
+    "far.xlsx": far_cell,
+    "rows.sav": long_rows,
     "fill.h5ad": h5ad(fill_values),
     "shape.h5ad": h5ad(absurd_shape),
     "text.h5ad": h5ad(one_long_text),
@@ -201,6 +217,12 @@ def test_labels_are_counted_too(folder):
     Path("a.csv").write_text("value,label\n" + "1,yes\n" * 5000 + "1," + "x" * 5000 + "\n")
     with pytest.raises(DataError, match="PARTWISE_MAX_BYTES"):
         take_labels(read("a.csv"), "label")
+
+
+def test_standard_input_is_counted(folder, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(open("/dev/zero", "rb")))  # noqa: SIM115
+    with pytest.raises(DataError, match="stdin needs more than 4,000,000 bytes"):
+        read("-")
 
 
 @pytest.mark.parametrize("name", ["pipe.csv", "pipe.npy", "pipe.h5ad"])

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.common import names_or_numbers, say
-from partwise.cli.options import Json, Key, Output, Quiet
+from partwise.cli.options import Json, Output, Quiet, reads_data
 
 if TYPE_CHECKING:
     from partwise.cli.pipeline import Extras, Fitted, Samples
 
 
+@reads_data
 def classify(
     train: Annotated[
         Path, typer.Argument(help="Rows are samples, columns nonnegative features.", show_default=False)
@@ -42,9 +43,10 @@ def classify(
         bool, typer.Option("--deslant", help="Set pictures upright and crop them to 20x20 first.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    key: Key = None,
     as_json: Json = False,
     quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
 ) -> int:
     """Learn to tell classes apart. Writes predictions, pictures, the model and a summary into a folder.
 
@@ -53,12 +55,12 @@ def classify(
     from partwise.cli.pipeline import Samples, run
 
     size = picture_size(shape, deslant)
-    X, y, rows = labelled(train, labels, key)
+    X, y, rows = labelled(train, labels, reading)
     known = Samples(X, rows, None, str(train), y)
     if test is None:
         known, new = held_out(known, seed)
     else:
-        X, y, rows = labelled(test, test_labels, key, labels)
+        X, y, rows = labelled(test, test_labels, reading, labels)
         new = Samples(X, rows, None, str(test), y)
         check_alike(known, new)
     model = pipeline(components, mixtures, size if deslant else None, seed, quiet)
@@ -130,7 +132,7 @@ def picture_size(shape: str | None, deslant: bool) -> tuple[int, int] | None:
 
 
 def labelled(
-    path: Path, labels: str | None, key: str | None, column: str | None = None
+    path: Path, labels: str | None, reading: dict[str, Any], column: str | None = None
 ) -> tuple[Any, Any, list[str]]:
     """Read samples and their labels.
 
@@ -140,8 +142,8 @@ def labelled(
         The table of samples.
     labels : str or None
         A column or array of the table, or a file of labels; None if they are not given.
-    key : str or None
-        Which array of an .npz holds the samples.
+    reading : dict
+        Options of `partwise.io.read`. Labels need not be among the columns that it names.
     column : str or None
         The column that held the labels of the training table. It is no feature here either, and gives the labels
         where ``labels`` does not.
@@ -156,7 +158,16 @@ def labelled(
     from partwise.io import DataError, label_names, read, read_labels, take_labels
     from partwise.io.budget import limited, spend
 
-    table = read(path, key=key, stack=True)
+    name = column if labels is None else labels
+    if "columns" not in reading or name is None or Path(name).is_file():
+        table = read(path, stack=True, **reading)
+    else:
+        try:
+            table = read(path, stack=True, **reading | {"columns": [*reading["columns"], name]})
+        except DataError:
+            if labels is not None:
+                raise
+            table = read(path, stack=True, **reading)  # New rows may have no labels.
     y = None
     if column is not None and column in label_names(table):
         table, y = take_labels(table, column)
@@ -203,7 +214,7 @@ def pipeline(components: int, mixtures: int, slanted: tuple[int, int] | None, se
     from partwise import NMF, MixtureClassifier
     from partwise.domains import DeslantCrop
 
-    shown = 0 if quiet else 1
+    shown = -1 if quiet else 1
     steps: list[tuple[str, Any]] = []
     if slanted is not None:
         steps.append(("deslantcrop", DeslantCrop(slanted)))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
+from partwise.messages import inform
+
 
 def say(text: str) -> None:
-    """Print a line on stderr; stdout is kept for results."""
-    print(text, file=sys.stderr)
+    """A line on stderr, which PARTWISE_QUIET silences; stdout is kept for results."""
+    inform(text, lead="")
 
 
 def emit(summary: dict[str, Any], as_json: bool, lines: list[str]) -> None:

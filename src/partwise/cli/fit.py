@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from partwise.cli.options import DataFile, Json, Key, Labels, Output, Quiet, Seed
+from partwise.cli.options import DataFile, Json, Labels, Output, Quiet, Seed, reads_data
 
 Option = typer.Option
 
 
+@reads_data
 def fit(
     data: DataFile,
     components: Annotated[
@@ -28,8 +29,11 @@ def fit(
         str | None, Option(help="frobenius, kl, is, negative-binomial, bernoulli, or a number β.")
     ] = None,
     missing: Annotated[
-        str | None,
-        Option(help="What is unobserved: 'nan' cells, 'zero' entries, or 'none' (NaN is an error)."),
+        list[str] | None,
+        Option(
+            metavar="WORD",
+            help="What is unobserved: a cell, as 99 (repeatable); 'nan', 'zero' or 'none' (NaN is an error).",
+        ),
     ] = None,
     solver: Annotated[str | None, Option(help="auto, hals, scd, emu, randomized, mu or cd.")] = None,
     init: Annotated[
@@ -52,9 +56,10 @@ def fit(
         Path | None, Option(help="Folder where the run is kept, to go on from after an interruption.")
     ] = None,
     seed: Seed = None,
-    key: Key = None,
     as_json: Json = False,
     quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
 ) -> int:
     """Factor DATA ≈ W H. Writes W.csv, H.csv, model.partwise and summary.json into a folder.
 
@@ -68,7 +73,7 @@ def fit(
     given = {
         "-k": components,
         "--loss": loss,
-        "--missing": missing,
+        "--missing": missing_entries(missing or [], reading),
         "--solver": solver,
         "--init": init,
         "--inference": inference,
@@ -83,7 +88,9 @@ def fit(
     }
     model = build_model(kind, given, settings or (), quiet=quiet)
     check_fit_takes(model, kind, labels, checkpoint)
-    return run(model, samples_from(data, labels, key), output, as_json=as_json, checkpoint=checkpoint)
+    return run(
+        model, samples_from(data, model, labels, reading), output, as_json=as_json, checkpoint=checkpoint
+    )
 
 
 def check_fit_takes(model: Any, kind: str, labels: str | None, checkpoint: Path | None) -> None:
@@ -98,14 +105,24 @@ def check_fit_takes(model: Any, kind: str, labels: str | None, checkpoint: Path 
         raise ValueError(f"--checkpoint does not apply to --model {kind}, whose fit keeps no checkpoints.")
 
 
-def samples_from(data: Path, labels: str | None, key: str | None) -> Any:
+def missing_entries(words: list[str], reading: dict[str, Any]) -> str | None:
+    """Words for missing cells are for the reader; nan, zero and none say what the model does, and are returned."""
+    from partwise.cli.model_options import MISSING
+
+    found = [word for word in words if word in MISSING]
+    if len(found) > 1:
+        raise ValueError(f"--missing {found[0]} and --missing {found[1]} contradict each other.")
+    reading["missing"] = [word for word in words if word not in MISSING]
+    return found[0] if found else None
+
+
+def samples_from(data: Path, model: Any, labels: str | None, reading: dict[str, Any]) -> Any:
     """The rows of a file, with their labels if there are any."""
     from partwise.cli.pipeline import Samples
-    from partwise.io import read
 
     if labels is None:
-        return Samples.of(read(data, key=key))
+        return Samples.read(data, model, reading)
     from partwise.cli.classify import labelled
 
-    X, y, rows = labelled(data, labels, key)
+    X, y, rows = labelled(data, labels, reading)
     return Samples(X, rows, None, str(data), y)

@@ -9,27 +9,29 @@ from typing import Annotated, Any
 import typer
 
 from partwise.cli.common import emit
-from partwise.cli.options import Json, Key, ModelFile
+from partwise.cli.options import Json, ModelFile, reads_data
 
 
+@reads_data
 def transform(
     model: ModelFile,
     data: Annotated[Path, typer.Argument(help="New rows, with the columns of the fit.", show_default=False)],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="CSV file for W; stdout if not given.")
     ] = None,
-    key: Key = None,
     as_json: Json = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Write W, how much of each part is in each row of DATA; for a classifier, how probable each class is."""
     from partwise import load
     from partwise.cli.pipeline import Samples, about, outputs
-    from partwise.io import read, write_csv
+    from partwise.io import write_csv
 
     if as_json and output is None:
         raise ValueError("--json prints the summary on stdout, so W needs a file: add -o W.csv.")
     fitted = load(model)
-    samples = Samples.of(read(data, key=key))
+    samples = Samples.read(data, fitted, reading)
     with about(str(data)):
         match_columns(fitted, samples.columns)
         made, names = outputs(fitted, samples.X)

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from partwise.io.budget import left, spend
+from partwise.io.cells import Reading, Rows
+from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
 from partwise.io.layout import holds_text, number
 from partwise.io.table import Table, numeric_matrix
 from partwise.io.words import free_name, only_text, set_aside, shorten, text_column
 
 
-def read_parquet(path: Path, source: str) -> Table:
+def read_parquet(path: Path, source: str, reading: Reading | None = None) -> Table:
     """Return the numbers of a .parquet file; a stored index or a first text column names the rows."""
     from pyarrow import parquet
 
@@ -24,7 +26,10 @@ def read_parquet(path: Path, source: str) -> Table:
             words = [field.name for field in file.schema_arrow if _is_text(field.type)]
         # Text as numbers of words: a file may say the same long text of every row.
         with parquet.ParquetFile(path, read_dictionary=words) as file:
-            return _from_arrow(_read(file), source)
+            table = _read(file)
+        if reading is not None and reading.acts:
+            return table_of_cells(_rows(table), source, True, None, reading)
+        return _from_arrow(table, source)
     except (DataError, MemoryError):
         raise
     except Exception as error:  # pyarrow raises its own kinds, OSError and, on damaged pages, others
@@ -79,6 +84,17 @@ def _from_arrow(table: Any, source: str) -> Table:
         corner="" if corner.startswith("__index_level_") else corner,
         notes=noted,
     )
+
+
+def _rows(table: Any) -> Rows:
+    """The table as rows of cells, its stored index first, under a header."""
+    names = list(table.column_names)
+    stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    index = [name for name in stored if isinstance(name, str) and name in names]
+    order = [*index, *(name for name in names if name not in index)]
+    header = ["" if name.startswith("__index_level_") else name for name in order]
+    columns = [_strings(table.column(name)) for name in order]
+    return lambda: enumerate([header, *map(list, zip(*columns))], start=1)
 
 
 def _take_text(

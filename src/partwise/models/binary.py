@@ -86,7 +86,7 @@ class BinaryNMF(FactorModel):
     random_state : int, Generator, RandomState or None, default=None
         None gives the same answer every time.
     verbose : int, default=0
-        Above 0: a progress bar.
+        1 shows a progress bar on stderr; −1 also leaves out the line about compiling.
 
     Attributes
     ----------
@@ -126,6 +126,7 @@ class BinaryNMF(FactorModel):
     """
 
     kind = "binary"
+    yes_no = "words"
 
     def __init__(
         self,

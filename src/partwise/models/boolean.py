@@ -69,7 +69,7 @@ class BooleanMF(FactorModel):
     random_state : int, Generator, RandomState or None, default=None
         None gives the same answer every time.
     verbose : int, default=0
-        1 shows a progress bar on stderr.
+        1 shows a progress bar on stderr; −1 also leaves out the line about compiling.
 
     Attributes
     ----------
@@ -119,6 +119,7 @@ class BooleanMF(FactorModel):
     """
 
     kind = "boolean"
+    yes_no = True
     part_word = "tile"
     result_files = ("usage.csv", "tiles.csv")
 

@@ -80,7 +80,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     random_state : int, Generator, RandomState or None, default=None
         None gives the same answer every time.
     verbose : int, default=0
-        1 shows a progress bar on stderr.
+        1 shows a progress bar on stderr; −1 also leaves out the line about compiling.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ class NMF(FactorModel):
     l1_ratio : float, default=0.0
         Share of the elastic net that is linear.
     verbose : int, default=0
-        1 shows a progress bar on stderr.
+        1 shows a progress bar on stderr; −1 also leaves out the line about compiling.
     shuffle : bool, default=False
         Visit components in random order (coordinate-descent solvers).
     prior_W, prior_H : Prior, optional

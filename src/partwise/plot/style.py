@@ -29,6 +29,14 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
+def require_matplotlib() -> None:
+    """Raise ImportError, with what to install, where figures cannot be drawn."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise ImportError('Drawing needs matplotlib: pip install "partwise[report]"') from error
+
+
 def figure(mosaic: Any, size: tuple[float, float] = (8.0, 4.5), **more: Any) -> tuple[Any, dict[str, Any]]:
     """A matplotlib figure and its axes by name, off screen, in the style of this package.
 
@@ -48,10 +56,8 @@ def figure(mosaic: Any, size: tuple[float, float] = (8.0, 4.5), **more: Any) -> 
     axes : dict of matplotlib Axes
         Axes by their names in `mosaic`.
     """
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError('Drawing needs matplotlib: pip install "partwise[report]"') from error
+    require_matplotlib()
+    import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(_SETTINGS):
