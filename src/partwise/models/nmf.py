@@ -574,7 +574,7 @@ class NMF(FactorModel):
             return
         objective = self.history_["objective"]
         window = min(10, len(objective) - 1)
-        fall = (objective[-1 - window] - objective[-1]) / max(1, window) / max(abs(objective[-1]), 1e-300)
+        fall = (objective[-1 - window] - objective[-1]) / window / max(abs(objective[-1]), 1e-300)
         accept = f", or set tol={2 * fall:.1g} to accept this" if self.tol < fall < 0.01 else ""
         warnings.warn(
             f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence. "
