@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 
-.PHONY: demo test bench lint types docs wheel sklearn-tests interrupts numba-oldest clean help
+.PHONY: demo test bench lint types docs wheel sklearn-tests interrupts fuzz numba-oldest clean help
 
 help:
 	@echo "make demo           learn the parts of handwritten digits; pictures and tables land in partwise-demo/"
@@ -13,6 +13,7 @@ help:
 	@echo "make lint types     ruff, import-linter, numpydoc, mypy"
 	@echo "make sklearn-tests  scikit-learn's own NMF tests, run against partwise.NMF"
 	@echo "make interrupts     Ctrl-C at random moments of every fit and every verb (long)"
+	@echo "make fuzz           damaged files against every reader, verb and model file (minutes)"
 	@echo "make numba-oldest   the core tests and the laws with the oldest libraries that pyproject.toml allows"
 	@echo "make bench          the race against other libraries (long; see partwise bench --help)"
 	@echo "make docs           the documentation, as HTML in docs/_build/html"
@@ -57,6 +58,9 @@ sklearn-tests: $(READY_DEV)
 
 interrupts: $(READY_DEV)
 	$(BIN)/python tests/interrupts/harness.py --moments 20
+
+fuzz: $(READY_DEV)
+	$(BIN)/python tests/fuzz/harness.py
 
 # Each "name>=version" among the dependencies becomes "name==version". The oldest Numba knows Python 3.11 and 3.12.
 OLDEST := .venv-oldest

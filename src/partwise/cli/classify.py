@@ -154,6 +154,7 @@ def labelled(path: Path, labels: str | None, reading: dict[str, Any], column: st
 
     from partwise.cli.pipeline import Samples
     from partwise.io import DataError, label_names, read, read_labels, take_labels
+    from partwise.io.budget import limited, spend
 
     name = column if labels is None else labels
     if "columns" not in reading or name is None or Path(name).is_file():
@@ -180,7 +181,11 @@ def labelled(path: Path, labels: str | None, reading: dict[str, Any], column: st
                 raise ValueError(f"{error} There is no file '{labels}' either.") from error
     for note in table.notes:
         say(f"Note: {note}")
-    X = table.data.toarray() if hasattr(table.data, "tocsr") else table.data
+    X = table.data
+    if hasattr(X, "tocsr"):
+        with limited(str(path)):
+            spend(X.dtype.itemsize * X.shape[0] * X.shape[1])
+            X = X.toarray()
     X = np.asarray(X, dtype=np.result_type(X.dtype, np.float32))
     if y is not None and len(y) != len(X):
         raise ValueError(f"{path} has {len(X)} rows, but there are {len(y)} labels in {labels}.")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.budget import spend
 from partwise.io.cells import Reading, Rows, prepared
 from partwise.io.errors import DataError
 from partwise.io.layout import Layout, find_layout, holds_text, number
@@ -20,6 +21,9 @@ from partwise.io.text import find_delimiter, open_text, records
 from partwise.io.words import free_name, only_text, set_aside, text_column
 
 _SAMPLE = 100
+#: Bytes that a cell of text takes beside its characters: as a string in a list, and while it is read as a number.
+_TEXT = 128
+_BLOCK = 1 << 12
 
 
 def read_delimited(
@@ -46,7 +50,10 @@ def table_of_cells(
 ) -> Table:
     """Return the table whose cells are those of ``rows``, as `read_delimited` does."""
     rows, header, row_names, notes = prepared(rows, source, header, row_names, reading)
-    sample = [cells for _, cells in islice(rows(), _SAMPLE)]
+    sample = []
+    for _, cells in islice(rows(), _SAMPLE):
+        spend(_TEXT * len(cells))
+        sample.append(cells)
     if any(len(cells) > 1 for cells in sample):
         sample = [cells for cells in sample if not _is_blank(cells)]
     if all(_is_blank(cells) for cells in sample):
@@ -78,6 +85,8 @@ def _read_body(all_rows: Rows, source: str, layout: Layout) -> _Body:
     values, names, rows = body.values, body.names, body.rows
     width, named, awaits_header = layout.width, layout.row_names, layout.header is not None
     numeric = _numeric_places(layout)
+    text = [*body.unsure, 0] if named else list(body.unsure)
+    counted = 0
     for row, cells in all_rows():
         if len(cells) != width or awaits_header:
             if width > 1 and _is_blank(cells):
@@ -86,6 +95,8 @@ def _read_body(all_rows: Rows, source: str, layout: Layout) -> _Body:
                 awaits_header = False
                 continue
             raise DataError(_ragged(source, row, len(cells), layout))
+        if text:
+            spend(sum(_TEXT + len(cells[place]) for place in text))
         rows.append(row)
         if named:
             names.append(cells[0].strip())
@@ -94,6 +105,10 @@ def _read_body(all_rows: Rows, source: str, layout: Layout) -> _Body:
         if len(numeric) < width:
             cells = [cells[place] for place in numeric]
         filled = len(values)
+        if filled >= counted:
+            # By the block: a call for each row would be felt.
+            spend(8 * (_BLOCK + width))
+            counted += _BLOCK + width
         try:
             values.extend(map(float, cells))
         except ValueError:
@@ -147,6 +162,7 @@ def _table(body: _Body, source: str, layout: Layout) -> Table:
     matrix: np.ndarray[Any, Any] = np.frombuffer(body.values, dtype=np.float64)
     matrix = matrix.reshape(len(body.rows), len(numeric))
     if late:
+        spend(8 * len(body.rows) * len(places))
         whole = np.empty((len(body.rows), len(places)))
         whole[:, [places.index(place) for place in numeric]] = matrix
         for place, values in late.items():

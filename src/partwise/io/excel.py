@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from partwise.io.budget import spend
 from partwise.io.cells import Reading
 from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
@@ -29,14 +31,22 @@ def read_excel(
         with warnings.catch_warnings():
             # openpyxl warns of styles and extensions, which the reader of a table need not know of.
             warnings.simplefilter("ignore")
+            with zipfile.ZipFile(path) as archive:
+                # openpyxl keeps the strings of a workbook; no entry unpacks to more than it announces.
+                spend(2 * sum(info.file_size for info in archive.infolist()))
             book = openpyxl.load_workbook(path, read_only=True, data_only=True)
             names = [sheet.title for sheet in book.worksheets]
             if key is not None and key not in names:
                 raise DataError(f"{source} has no sheet '{key}'. Its sheets are: {listing(names)}.")
             sheet = book.worksheets[0 if key is None else names.index(key)]
-            rows = [[_cell(value) for value in row] for row in sheet.iter_rows(values_only=True)]
+            rows = []
+            for row in sheet.iter_rows(values_only=True):
+                cells = [_cell(value) for value in row]
+                # Rows are as long as the sheet says it is wide.
+                spend(sum(16 + len(cell) for cell in cells) + 64)
+                rows.append(cells)
             book.close()
-    except DataError:
+    except (DataError, MemoryError):
         raise
     except Exception as error:  # zipfile, the XML parser and openpyxl raise many kinds on damaged files
         raise DataError(

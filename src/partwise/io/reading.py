@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from partwise.io.answers import Answers
+from partwise.io.budget import limited, spend
 from partwise.io.cells import Reading, applied
 from partwise.io.errors import DataError
 from partwise.io.readers import Reader, find_reader, known_suffixes, listed
@@ -100,7 +100,7 @@ def read(
         with _standard_input(suffix, format is None) as file:
             return _read(file, "stdin", suffix, given)
     file = Path(source)
-    _require_file(file, source)
+    require_file(file, source)
     return _read(file, source, file.name if format is None else f".{format.lstrip('.').lower()}", given)
 
 
@@ -109,7 +109,8 @@ def _read(file: Path, source: str, name: str, given: dict[str, Any]) -> Table:
     suffix, reader = _reader(Path(name), source)
     _require_options(reader, source, given)
     try:
-        table = reader.load()(file, source, **{option: given[option] for option in reader.options})
+        with limited(source):
+            table = reader.load()(file, source, **{option: given[option] for option in reader.options})
     except OSError as error:
         raise DataError(f"{source} cannot be read: {error.strerror or error}.") from error
     except ImportError as error:
@@ -131,8 +132,10 @@ def _standard_input(suffix: str, is_text: bool) -> Iterator[Path]:
     """Standard input as a file that can be read more than once, deleted afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"stdin{suffix}"
-        with file.open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
+        with limited("stdin"), file.open("wb") as copy:
+            while block := sys.stdin.buffer.read(1 << 20):
+                spend(len(block))
+                copy.write(block)
         with file.open("rb") as copy:
             if is_text and copy.read(8).startswith(tuple(MAGIC)):
                 raise DataError(
@@ -141,11 +144,15 @@ def _standard_input(suffix: str, is_text: bool) -> Iterator[Path]:
         yield file
 
 
-def _require_file(file: Path, source: str) -> None:
+def require_file(file: Path, source: str) -> None:
+    """Raise DataError, with a sentence, unless ``file`` is a file on disk."""
     if file.is_dir():
         raise DataError(f"{source} is a folder. Give the path of one data file in it.")
-    if file.exists():
+    if file.is_file():
         return
+    if file.exists():
+        # Opening a pipe waits for a writer that may never come, and a device may have no end.
+        raise DataError(f"{source} is a pipe or a device, not a file. Write its content into a file first.")
     folder = file.parent
     if not folder.is_dir():
         raise DataError(f"{source}: no such file; the folder {folder} does not exist either.")

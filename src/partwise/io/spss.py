@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from partwise.io.answer_words import WORDS, folded
+from partwise.io.budget import spend
 from partwise.io.cells import Reading
 from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
@@ -21,7 +22,12 @@ def read_spss(path: Path, source: str, reading: Reading) -> Table:
     import pyreadstat
 
     try:
+        _, announced = pyreadstat.read_sav(str(path), metadataonly=True)
+        widths = announced.variable_storage_width.values()
+        spend((announced.number_rows or 0) * sum(64 + int(width) for width in widths))
         columns, meta = pyreadstat.read_sav(str(path), output_format="dict")
+    except (DataError, MemoryError):
+        raise
     except Exception as error:  # pyreadstat raises its own kinds and, on damaged files, others
         raise DataError(
             f"{source} is not a readable .sav file: {shorten(str(error), 120)}. "

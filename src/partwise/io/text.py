@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
+from partwise.io.budget import Lines, Unpacked
 from partwise.io.errors import DataError
 
 SPACES = " "  # any run of blanks, as np.savetxt and fixed-width tables have it
 _HEAD = 1 << 16
+_MOST_BLANK = 1_000_000
 _QUOTED = re.compile(r'"[^"]*("|$)')
 MAGIC = {
     b"PK\x03\x04": "it is a zip archive; name it .xlsx if it is an Excel workbook",
@@ -29,7 +31,7 @@ MAGIC = {
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a file to read its bytes, decompressed where the name ends in .gz."""
     if path.name.lower().endswith(".gz"):
-        return gzip.open(path, "rb")  # type: ignore[return-value]
+        return io.BufferedReader(Unpacked(gzip.open(path, "rb"), path.stat().st_size), 1 << 17)
     return path.open("rb")
 
 
@@ -108,10 +110,16 @@ def _sniff(lines: list[str], marks: Iterable[str]) -> str:
 
 def records(stream: IO[str], delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that is not blank: its number in the file, counted from 1, and its cells."""
-    reader = _cells(stream, delimiter)
-    number = 0
+    lines = Lines(stream)
+    reader = _cells(lines, delimiter)
+    number = blank = 0
     try:
         for number, cells in reader:
+            lines.pending = 0
+            if len(cells) < 2 and not (cells and cells[0].strip()):
+                blank += 1
+                if blank > _MOST_BLANK:
+                    raise DataError(f"{source} has more than {_MOST_BLANK:,} blank lines. Remove them.")
             if cells:
                 yield number, cells
     except csv.Error as error:

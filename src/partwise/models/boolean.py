@@ -255,6 +255,7 @@ class BooleanMF(FactorModel):
             True where a tile that the row uses has the column.
         """
         check_is_fitted(self)
+        require_well_formed(X)
         usage = np.asarray(X.toarray() if hasattr(X, "tocsr") else X, dtype=bool)
         if usage.ndim != 2 or usage.shape[1] != len(self.components_):
             raise ValueError(

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 from partwise.domains.annotated import is_anndata, matrix_of
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
 from partwise.models.streams import row_source, stream
+from partwise.well_formed import require_well_formed
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,12 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     Returns X, or X and y if there is a y. Where `checks` accept no sparse X, that of an AnnData is made dense.
     """
     if not is_anndata(X):
+        # Before scikit-learn converts it: scipy's conversions trust the indices too.
+        require_well_formed(X)
         return validate_data(estimator, X, y, reset=reset, **checks)
     check_names(estimator, X, reset)
     array = matrix_of(X)
+    require_well_formed(array)
     if sp.issparse(array) and not checks.get("accept_sparse"):
         array = array.toarray()
     if isinstance(y, str):
@@ -98,6 +102,7 @@ def given(
         else:
             _check_n_features(estimator, matrix.shape[1], reset)
         return Given(matrix, row_names(X))
+    require_well_formed(weights, "weights")
     array = validated(
         estimator,
         X,
@@ -201,6 +206,7 @@ def row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
 
 def entry_weights(weights: Any, shape: tuple[int, int]) -> Any:
     """Weights of entries, checked: an array of float, or CSR if they are sparse."""
+    require_well_formed(weights, "weights")
     w: Any = sp.csr_array(weights, dtype=float) if sp.issparse(weights) else np.asarray(weights, dtype=float)
     if w.shape != shape:
         raise ValueError(f"weights must have the shape of X, {shape}; got {w.shape}.")

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array
 from partwise.domains.annotated import backed_rows
 from partwise.matrix import InMemory, RowBlocks
 from partwise.matrix.base import block_height
+from partwise.well_formed import require_well_formed
 
 #: Memory-mapped arrays above this size are read block by block; smaller ones are used where they lie.
 STREAMED_BYTES = 1 << 30
@@ -107,6 +108,7 @@ def _arrays(blocks: Iterable[Any]) -> Iterator[Any]:
     """Each block as an array or a CSR matrix of float32 or float64; NaN is left for the model to judge."""
     for number, block in enumerate(blocks):
         try:
+            require_well_formed(block, "it")
             made = check_array(
                 block, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
             )
