@@ -21,6 +21,7 @@ from partwise.latent.m_step import limits
 from partwise.latent.rescue import rescue
 from partwise.latent.statistics import Statistics
 from partwise.models.base import FactorModel, as_generator, fit_session
+from partwise.models.file_contents import BINARY_CONTENTS
 from partwise.models.inputs import given
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
@@ -126,6 +127,7 @@ class BinaryNMF(FactorModel):
     """
 
     kind = "binary"
+    file_contents = BINARY_CONTENTS
 
     def __init__(
         self,
@@ -326,7 +328,7 @@ class BinaryNMF(FactorModel):
     # ----------------------------------------------------------------- fitting
 
     def _fit(self, X: Any, sample_weight: Any, checkpoint: Any) -> None:
-        self._check()
+        self._validate_params()
         data = given(self, X, reset=True, missing_values=self.missing_values, sample_weight=sample_weight)
         if data.X.mean() == 0:
             raise ValueError(
@@ -414,7 +416,7 @@ class BinaryNMF(FactorModel):
 
         return nmf_start(session, counts, H, rng, value)
 
-    def _check(self) -> None:
+    def _validate_params(self) -> None:
         H = whole("n_components", self.n_components)
         choice("inference", self.inference, ("auto", "exact", "truncated"))
         choice("update", self.update, ("em", "least-squares"))

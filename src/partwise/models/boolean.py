@@ -22,6 +22,7 @@ from partwise.boolean.trust import measure_trust
 from partwise.core import digest
 from partwise.io.registry import register_model
 from partwise.models.base import FactorModel, as_generator, fit_session
+from partwise.models.file_contents import BOOLEAN_CONTENTS
 from partwise.models.inputs import row_weight
 from partwise.models.parameters import check_boolean, whole
 from partwise.models.summary import ending, summarise
@@ -118,6 +119,7 @@ class BooleanMF(FactorModel):
     """
 
     kind = "boolean"
+    file_contents = BOOLEAN_CONTENTS
     part_word = "tile"
     result_files = ("usage.csv", "tiles.csv")
 
@@ -389,6 +391,9 @@ class BooleanMF(FactorModel):
                     usage = usage_of(plain, measures.tiles.columns, found.prices)
             session.keep(lambda: self._keep(log, found, measures))
         return usage
+
+    def _validate_params(self) -> None:
+        check_boolean(self)
 
     def _settings(self) -> Settings:
         return Settings(**{one.name: getattr(self, one.name) for one in fields(Settings)})
