@@ -132,10 +132,10 @@ class Matrix(Array):
 
 @dataclass(frozen=True)
 class ListOf:
-    """A list of values of one kind, of a named length if `size` is given."""
+    """A list of values of one kind, of a named or given length if there is a `size`."""
 
     each: Any
-    size: str | None = None
+    size: str | int | None = None
 
     def check(self, name: str, value: Any, sizes: Sizes) -> None:
         """Raise `Unfit` if the value is not such a list or tuple."""
@@ -245,7 +245,9 @@ def check_contents(model: Any) -> None:
     step = step_of(type(model))
     if step is None:
         return
-    if hasattr(model, "_validate_params"):
+    homes = [vars(cls) for cls in type(model).__mro__ if cls.__name__ != "BaseEstimator"]
+    # scikit-learn's own method, which every estimator inherits, fails where a class has not declared its parameters.
+    if any("_validate_params" in home or "_parameter_constraints" in home for home in homes):
         model._validate_params()
     held, params = vars(model), model.get_params(deep=False)
     if step.contents and not any(name in held for name in step.contents):

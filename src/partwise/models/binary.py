@@ -446,6 +446,13 @@ class BinaryNMF(FactorModel):
         if self.max_time is not None:
             real("max_time", self.max_time)
 
+    def _check_contents(self) -> None:
+        """What `file_contents` cannot say: the E-step is chosen by the number of components."""
+        if self.n_components != self.n_components_:
+            raise ValueError(
+                f"its n_components is {self.n_components}, and it was fitted with {self.n_components_}"
+            )
+
     def _method(self) -> ExpectationMaximization:
         return ExpectationMaximization(
             self._inference(),

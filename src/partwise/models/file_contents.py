@@ -57,7 +57,7 @@ BOOLEAN_CONTENTS: dict[str, Any] = {
     **_FIT,
     "components_": Array("b", ("n_tiles", "n_features")),
     "n_components_": Number("i", 0, size="n_tiles"),
-    "prices_": ListOf(Number(low=0), size="n_prices"),
+    "prices_": ListOf(Number(low=0), size=3),
     "criterion_": Text(("error", "likelihood")),
     "reconstruction_err_": Number(low=0),
     "description_length_": _VALUE,

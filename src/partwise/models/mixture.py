@@ -429,6 +429,13 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return self._components().class_scores(X)
 
+    def _check_contents(self) -> None:
+        """What `file_contents` cannot say: components stand by class, and each class has some."""
+        if not np.array_equal(np.unique(self.component_class_), np.arange(len(self.classes_))):
+            raise ValueError("its component_class_ leaves classes without components")
+        if (np.diff(self.component_class_) < 0).any():
+            raise ValueError("its component_class_ is not sorted")
+
     def _validate_params(self) -> None:
         whole("n_mixtures", self.n_mixtures)
         choice("training", self.training, ("contrastive", "em"))

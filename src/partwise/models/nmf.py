@@ -610,6 +610,7 @@ class NMF(FactorModel):
 
     def _validate_params(self) -> None:
         check_nmf(self)
+        as_loss(self.beta_loss)
 
     def _check_contents(self) -> None:
         """What `file_contents` cannot say: the loss is whole, and priors fit the number of components."""
