@@ -239,7 +239,8 @@ def test_manifests_too_deep_or_too_long(parts, refuses):
         deep = "[" * depth + "]" * depth
         nested = json.dumps(manifest | {"fitted": {"x_": "HERE"}}).replace('"HERE"', deep)
         refuses(nested, entries, r"its manifest has values nested \d+ deep, over the limit of 60")
-    refuses("[" + "[]," * 300_000 + "1]", {}, "its manifest has 600,001 values, over the limit")
+    refuses("[" + "[]," * 300_000 + "1]", {}, "its manifest has about 600,001 values, over the limit")
+    refuses('"",' * 1_000_000, {}, "its manifest has about 1,000,000 values, over the limit")
     refuses('"' + "x" * 17 * 2**20 + '"', {}, "its manifest has 17,825,794 bytes, over the limit")
     text = json.dumps(manifest | {"fitted": {"x_": "[" * 1000 + '\\"' + "[" * 1000}})
     refuses(
