@@ -212,6 +212,7 @@ def test_forged_paths_caches_and_functions_are_refused(tmp_path):
     cases = [
         (lambda m: m["params"].update(memory="/tmp/cache"), "'memory' of Pipeline may name a path, a cache"),
         (lambda m: step(m, 0).update(input="filename"), "'input' of CountVectorizer"),
+        (lambda m: step(m, 0).update(dtype="content"), "its dtype is 'content'; give a type such as"),
         (lambda m: step(m, 0).update(tokenizer="os.system"), "'tokenizer' of CountVectorizer"),
         (lambda m: step(m, 1).update(score_func={"$function": "eval"}), "'eval' is not one of the functions"),
         (lambda m: step(m, 1).update(score_func="chi2"), "'score_func' parameter of SelectKBest"),

@@ -72,13 +72,21 @@ def check_vectorizer(model: Any) -> None:
         raise ValueError(
             f"its weights are for {transformer.n_features_in_} words, not {len(model.vocabulary_)}"
         )
+    check_dtype(model)
     model.build_analyzer()
+
+
+def check_dtype(model: Any) -> None:
+    """The type of the answer is one of numbers; scikit-learn leaves this parameter unchecked."""
+    if not isinstance(model.dtype, type | np.dtype) or np.dtype(model.dtype).kind not in "biuf":
+        raise ValueError(f"its dtype is {model.dtype!r}; give a type such as numpy.float64")
 
 
 def check_one_hot(model: Any) -> None:
     """As many columns as categories, none of them grouped."""
     if model._infrequent_enabled or model._n_features_outs != [len(found) for found in model.categories_]:
         raise ValueError("its columns are not its categories")
+    check_dtype(model)
 
 
 def check_pipeline(model: Any) -> None:
