@@ -23,7 +23,7 @@ from partwise.latent.statistics import Statistics
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.file_contents import BINARY_CONTENTS
 from partwise.models.inputs import given
-from partwise.models.parameters import choice, real, whole
+from partwise.models.parameters import choice, missing_mark, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.parallel import own_threads
 
@@ -443,6 +443,7 @@ class BinaryNMF(FactorModel):
         for name in ("n_init", "max_iter"):
             whole(name, getattr(self, name))
         real("tol", self.tol)
+        missing_mark(self.missing_values)
         if self.max_time is not None:
             real("max_time", self.max_time)
 
