@@ -30,6 +30,7 @@ from partwise.mixture.penalty import choose_penalty, held_out
 from partwise.mixture.start import Clusters, class_counts, clustered, start_from_clusters
 from partwise.mixture.training import Trained, TrainingProgress, history_of, train
 from partwise.models.base import as_generator, fit_session
+from partwise.models.file_contents import MIXTURE_CONTENTS
 from partwise.models.inputs import place_of, validated
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
@@ -127,6 +128,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     """
 
     kind = "mixture"
+    file_contents = MIXTURE_CONTENTS
     part_word = "component"
     parts_attribute = "means_"
     result_files = ("predictions.csv", "components.csv")
@@ -252,7 +254,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     # ---------------------------------------------------------------- training
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any) -> None:
-        self._check()
+        self._validate_params()
         data = self._given(X, y, sample_weight)
         rng = as_generator(self.random_state)
         counts = self._counts(data)
@@ -429,7 +431,14 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         X = validated(self, X, reset=False, dtype=[np.float64, np.float32])
         return self._components().class_scores(X)
 
-    def _check(self) -> None:
+    def _check_contents(self) -> None:
+        """What `file_contents` cannot say: components stand by class, and each class has some."""
+        if not np.array_equal(np.unique(self.component_class_), np.arange(len(self.classes_))):
+            raise ValueError("its component_class_ leaves classes without components")
+        if (np.diff(self.component_class_) < 0).any():
+            raise ValueError("its component_class_ is not sorted")
+
+    def _validate_params(self) -> None:
         whole("n_mixtures", self.n_mixtures)
         choice("training", self.training, ("contrastive", "em"))
         choice("optimizer", self.optimizer, ("auto", "lbfgs", "multiplicative"))

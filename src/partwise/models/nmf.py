@@ -19,6 +19,7 @@ from partwise.losses import Loss, as_loss
 from partwise.matrix import Matrix
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
+from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.inputs import check_start, given
 from partwise.models.loss_estimate import with_estimated_loss
 from partwise.models.parameters import check_nmf
@@ -148,6 +149,7 @@ class NMF(FactorModel):
     """
 
     kind = "nmf"
+    file_contents = NMF_CONTENTS
     _unsaved_params = ("callbacks",)
 
     def __init__(
@@ -608,6 +610,16 @@ class NMF(FactorModel):
             figures={"objective": self.objective_, "reconstruction_err": self.reconstruction_err_},
             chosen={"solver": self.solver_},
         )
+
+    def _validate_params(self) -> None:
+        check_nmf(self)
+        as_loss(self.beta_loss)
+
+    def _check_contents(self) -> None:
+        """What `file_contents` cannot say: the loss is whole, and priors fit the number of components."""
+        if self.loss_.estimated or not np.isfinite(self.loss_.parameter):
+            raise ValueError(f"its loss_ is {self.loss_!r}, whose parameter is not a number")
+        entrywise(self.prior_W).terms()
 
     def _expected(self, Y: np.ndarray) -> np.ndarray:
         """Under the Bernoulli loss, probabilities of the odds W H."""
