@@ -31,6 +31,7 @@ from partwise.mixture.start import Clusters, class_counts, clustered, start_from
 from partwise.mixture.training import Trained, TrainingProgress, history_of, train
 from partwise.models.base import as_generator, fit_session
 from partwise.models.inputs import place_of
+from partwise.models.looking import PartsMixin
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.parallel import own_threads
@@ -40,7 +41,7 @@ ROW_SUM = 20.0
 
 
 @register_model
-class MixtureClassifier(ClassifierMixin, BaseEstimator):
+class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
     """Each class a mixture of exponentials of the features, trained to tell the classes apart.
 
     The posterior of class i is Σ_j W_j exp(θ_j · h) over the components j of class i, divided by the same sum over
