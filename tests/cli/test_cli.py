@@ -45,7 +45,9 @@ def test_fit_writes_factors_model_and_summary(table, tmp_path, capsys):
     assert [part["name"] for part in summary["parts"]] == W.column_names
     heaviest = summary["parts"][0]["top_features"][0]
     assert heaviest == {"name": f"f{H.data[0].argmax()}", "weight": H.data[0].max()}
-    assert set(summary["files"]) == {"W.csv", "H.csv", "model.partwise", "summary.json"}
+    pictures = {"parts.png", "usage.png"}
+    assert set(summary["files"]) == {"W.csv", "H.csv", *pictures, "model.partwise", "summary.json"}
+    assert all((out / name).stat().st_size > 5000 for name in pictures)
     assert summary["seconds"] > 0
     assert summary["interrupted"] is False
 

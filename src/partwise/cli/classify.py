@@ -63,14 +63,15 @@ def classify(
         new = match_columns(labelled(test, test_labels, reading, labels), known.columns, known.X.shape[1])
         check_labels(known, new)
     model = pipeline(components, mixtures, size if deslant else None, seed, quiet)
-    after = partial(judged, new=new, size=size, deslant=deslant)
+    after = partial(judged, new=new, size=size)
     return run(model, known, output, as_json=as_json, after=after)
 
 
-def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None, deslant: bool) -> Extras:
+def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None) -> Extras:
     """Predictions for the samples that were not trained on, and how often they are wrong."""
     from partwise.cli.pipeline import Csv, Extras
-    from partwise.plot.classes import draw_classes
+    from partwise.plot import classes as draw
+    from partwise.plot import save_figure
 
     model, known = fitted.model, fitted.samples
     proba = model.predict_proba(new.X)
@@ -89,16 +90,10 @@ def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None, deslant: 
         summary["test_error"] = float((predicted != new.y).mean())
         summary["confusion"] = confusion(new.y, predicted, model.classes_)
         lines.append(f"  wrong on the {len(new.X)} test rows: {100 * summary['test_error']:.2f} %")
-    picture = partial(
-        draw_classes,
-        model=model,
-        summary=summary,
-        X=new.X,
-        y=new.y,
-        proba=proba,
-        size=size,
-        deslant=deslant,
-    )
+
+    def picture(path: Path) -> None:
+        save_figure(draw(model, new.X, new.y, proba=proba, shape=size, row_names=new.rows), path)
+
     predictions = Csv("predictions.csv", proba, new.rows, classes)
     return Extras(summary, tables=[predictions], pictures=[("classes.png", picture)], lines=lines)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from partwise.cli.options import DataFile, Json, Labels, Output, Quiet, Seed, reads_data
+
+if TYPE_CHECKING:
+    from partwise.cli.pipeline import Extras, Fitted
 
 Option = typer.Option
 
@@ -61,7 +64,7 @@ def fit(
     *,
     reading: dict[str, Any],
 ) -> int:
-    """Factor DATA ≈ W H. Writes W.csv, H.csv, model.partwise and summary.json into a folder.
+    """Factor DATA ≈ W H. Writes W.csv, H.csv, parts.png, usage.png, model.partwise and summary.json into a folder.
 
     With --model binary W.csv holds how probably each part is on.
 
@@ -89,8 +92,32 @@ def fit(
     model = build_model(kind, given, settings or (), quiet=quiet)
     check_fit_takes(model, kind, labels, checkpoint)
     return run(
-        model, samples_from(data, model, labels, reading), output, as_json=as_json, checkpoint=checkpoint
+        model,
+        samples_from(data, model, labels, reading),
+        output,
+        as_json=as_json,
+        checkpoint=checkpoint,
+        after=drawn,
     )
+
+
+def drawn(fitted: Fitted) -> Extras:
+    """Pictures of the parts, and of the rows that use them."""
+    from partwise.cli.pipeline import Extras
+    from partwise.models.summary import parts_of
+    from partwise.plot import parts, save_figure, usage
+
+    made, names = fitted.outputs
+
+    def draw_parts(path: Path) -> None:
+        save_figure(parts(fitted.model), path)
+
+    def draw_usage(path: Path) -> None:
+        save_figure(usage(made, row_names=fitted.samples.rows, part_names=names), path)
+
+    found = parts_of(fitted.model)
+    pictures = [("parts.png", draw_parts), ("usage.png", draw_usage)]
+    return Extras(pictures=pictures if found is not None and len(found) else [])
 
 
 def check_fit_takes(model: Any, kind: str, labels: str | None, checkpoint: Path | None) -> None:

@@ -58,12 +58,16 @@ def tiles(
 def measured(fitted: Fitted, searches: int) -> Extras:
     """Files beside those of every fit: trust in the tiles if asked for, the rows of each, the picture."""
     from partwise.cli.pipeline import Extras
-    from partwise.plot.tiles import draw_tiles
+    from partwise.plot import save_figure
+    from partwise.plot import tiles as draw
 
     model, samples = fitted.model, fitted.samples
     if searches and not fitted.interrupted:
         model.trust(samples.X, n_restarts=searches, n_resamples=searches)
     usage, _ = fitted.outputs
     rows = [{"row_names": [samples.rows[i] for i in column.nonzero()[0]]} for column in usage.T]
-    picture = partial(draw_tiles, data=samples.X, usage=usage, model=model)
+
+    def picture(path: Path) -> None:
+        save_figure(draw(model, samples.X, usage=usage, row_names=samples.rows), path)
+
     return Extras(parts=rows, pictures=[("tiles.png", picture)])

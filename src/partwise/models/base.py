@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from partwise.compiling import listen_for_compiling
 from partwise.core import Checkpoint, ProgressBar, Session, open_session
 from partwise.messages import held_back
+from partwise.models.looking import PartsMixin
 
 listen_for_compiling()
 
 
-class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FactorModel(PartsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """X ≈ W · components_; `transform` gives W."""
 
     #: What the command line calls the model, one of its parts, and the files for W and H.

@@ -32,6 +32,7 @@ from partwise.mixture.training import Trained, TrainingProgress, history_of, tra
 from partwise.models.base import as_generator, fit_session
 from partwise.models.file_contents import MIXTURE_CONTENTS
 from partwise.models.inputs import place_of, validated
+from partwise.models.looking import PartsMixin
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.parallel import own_threads
@@ -41,7 +42,7 @@ ROW_SUM = 20.0
 
 
 @register_model
-class MixtureClassifier(ClassifierMixin, BaseEstimator):
+class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
     """Each class a mixture of exponentials of the features, trained to tell the classes apart.
 
     The posterior of class i is Σ_j W_j exp(θ_j · h) over the components j of class i, divided by the same sum over

@@ -99,6 +99,11 @@ class NMF(FactorModel):
         them unobserved. None refuses NaN.
     fixed_components : array of shape (n_fixed, n_features), optional
         The first rows of H, held as given while the others are learned.
+    scale : {"samples", "components"} or None, default="samples"
+        How W and H share a part's size, which the product leaves open. "samples": the root mean square of every
+        column of W over the samples of the fit is ½, as suits a classifier or a clustering that follows.
+        "components": every component sums to one, and W is in the units of X. None: as the solver left it.
+        With a penalty, a prior, ``init="custom"`` or fixed components the scale is not open, and this is ignored.
     n_init : int, default=1
         Number of starts; the best one is kept. Starts after the first are random.
     max_time : float, optional
@@ -109,7 +114,7 @@ class NMF(FactorModel):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        H. Parts stand by falling share of the reconstruction; without priors each sums to one. With
+        H. Parts stand by falling share of the reconstruction, at the scale that `scale` names. With
         ``init="custom"`` or fixed components, order and scale are left as they come.
     n_components_, n_iter_, n_features_in_ : int
         Number of components, of iterations done and of columns.
@@ -171,6 +176,7 @@ class NMF(FactorModel):
         prior_H: Prior | None = None,
         missing_values: float | None = np.nan,
         fixed_components: Any = None,
+        scale: str | None = "samples",
         n_init: int = 1,
         max_time: float | None = None,
         callbacks: Sequence[Callback] | None = None,
@@ -191,6 +197,7 @@ class NMF(FactorModel):
         self.prior_H = prior_H
         self.missing_values = missing_values
         self.fixed_components = fixed_components
+        self.scale = scale
         self.n_init = n_init
         self.max_time = max_time
         self.callbacks = callbacks
@@ -542,7 +549,7 @@ class NMF(FactorModel):
             return state.W, state.Ht
         tied = bool(problem.prior_W.couplings() or problem.prior_H.couplings())
         scale_free = problem.terms_W.scale_free and problem.terms_H.scale_free and not tied
-        return conventional(state.W, state.Ht, problem.X.row_weight, scale_free)
+        return conventional(state.W, state.Ht, problem.X.row_weight, self.scale if scale_free else None)
 
     def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
         held = replace(

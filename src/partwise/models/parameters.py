@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from partwise.initial import INITS
+from partwise.models.convention import SCALES
 from partwise.priors import Prior
 from partwise.solvers import make_solver
 
@@ -51,6 +52,7 @@ def check_nmf(model: Any) -> None:
     real("tol", model.tol)
     whole("max_iter", model.max_iter)
     whole("n_init", model.n_init)
+    choice("scale", model.scale, SCALES)
     real("alpha_W", model.alpha_W)
     if model.alpha_H != "same":
         real("alpha_H", model.alpha_H)
