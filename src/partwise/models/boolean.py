@@ -23,6 +23,7 @@ from partwise.core import digest
 from partwise.io.registry import register_model
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.inputs import row_weight
+from partwise.models.masks import without_mask
 from partwise.models.parameters import check_boolean, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.tile_details import tile_details
@@ -421,6 +422,7 @@ class BooleanMF(FactorModel):
         self, X: Any, weights: Any = None, sample_weight: Any = None, *, reset: bool
     ) -> tuple[BitTable, Any]:
         """The packed table, and the numbers that the relaxed starts read."""
+        X = without_mask(X)
         array = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
         return to_bit_table(array, weights, sample_weight, allow_missing=self.missing_values is not None)
 

@@ -10,15 +10,18 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, validate_data
 
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
+from partwise.models.masks import without_mask
 from partwise.models.streams import row_source, stream
+from partwise.models.units import divided, exponent_of, largest_entry
 
 
 @dataclass(frozen=True)
 class Given:
-    """Data with the names of its rows, when it had any."""
+    """Data with the names of its rows, when it had any, and the power of two that they were divided by."""
 
     X: Matrix
     row_names: Any = None
+    exponent: int = 0
 
 
 def is_anndata(X: Any) -> bool:
@@ -38,11 +41,13 @@ def given(
     highest: float = np.inf,
     loss_name: str = "",
     by_blocks: bool = False,
+    exponent: int | None = 0,
 ) -> Given:
     """Validate X and wrap it; sets `n_features_in_` and `feature_names_in_` on a fit (`reset`).
 
     Where `by_blocks`, X may also be a `Matrix`, a function that returns row blocks, or a large `numpy.memmap`; see
-    `partwise.models.streams`.
+    `partwise.models.streams`. The data are divided by 2^exponent; None finds one that suits them (see
+    `partwise.models.units`). A `Matrix` is taken as it is.
     """
     row_names = feature_names = None
 
@@ -62,21 +67,23 @@ def given(
             raise ValueError(
                 "weights need X as an array or a sparse matrix; row blocks carry NaN where nothing was seen."
             )
-        matrix = X
+        matrix, power = X, 0
         if read is not None:
-            matrix = stream(read, check, wrap, lambda n_rows: row_weight(sample_weight, n_rows))
+            matrix, power = stream(
+                read, check, wrap, lambda n_rows: row_weight(sample_weight, n_rows), exponent
+            )
         elif sample_weight is not None:
             raise ValueError(
                 "sample_weight needs X as an array; a Matrix carries the weights of its rows itself."
             )
         _check_n_features(estimator, matrix.shape[1], reset)
-        return Given(matrix)
+        return Given(matrix, exponent=power)
     if is_anndata(X):
         row_names, feature_names = X.obs_names, np.asarray(X.var_names, dtype=object)
         X = X.X
     array = validate_data(
         estimator,
-        X,
+        without_mask(X),
         reset=reset,
         accept_sparse=("csr", "csc"),
         dtype=[np.float64, np.float32],
@@ -88,7 +95,9 @@ def given(
         array = array.copy()
         array.sum_duplicates()
     check(array)
-    return Given(wrap(array, row_weight(sample_weight, array.shape[0]), weights), row_names)
+    power = exponent_of(largest_entry(array)) if exponent is None else exponent
+    array = divided(array, power)
+    return Given(wrap(array, row_weight(sample_weight, array.shape[0]), weights), row_names, power)
 
 
 def _check_n_features(estimator: Any, n_features: int, reset: bool) -> None:
@@ -176,7 +185,7 @@ def row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """Weights of rows, checked, as an array of float; None if there are none."""
     if sample_weight is None:
         return None
-    r = np.asarray(sample_weight, dtype=float)
+    r = np.asarray(without_mask(sample_weight), dtype=float)
     if r.ndim == 0:
         r = np.full(n_rows, float(r))
     if r.shape != (n_rows,):
@@ -193,6 +202,7 @@ def row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
 
 def entry_weights(weights: Any, shape: tuple[int, int]) -> Any:
     """Weights of entries, checked: an array of float, or CSR if they are sparse."""
+    weights = without_mask(weights)
     w: Any = sp.csr_array(weights, dtype=float) if sp.issparse(weights) else np.asarray(weights, dtype=float)
     if w.shape != shape:
         raise ValueError(f"weights must have the shape of X, {shape}; got {w.shape}.")
@@ -267,7 +277,7 @@ def _stored_weights(X: Any, weights: Any, unstored_observed: bool) -> np.ndarray
             )
         w = np.asarray(weights.data, dtype=float)
     else:
-        w = np.asarray(weights, dtype=float)
+        w = np.asarray(without_mask(weights), dtype=float)
         if w.shape == X.shape and w.ndim == 2:
             outside = w.copy()
             rows, columns = _pattern(X)
@@ -296,7 +306,7 @@ def _pattern(X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def check_start(A: Any, shape: tuple[int, int], whom: str, dtype: Any) -> np.ndarray:
     """A factor given by the user: shape, sign and type as the data ask for."""
-    A = check_array(A, dtype=[np.float64, np.float32])
+    A = check_array(without_mask(A), dtype=[np.float64, np.float32])
     for axis, (word, name) in enumerate((("first", "rows"), ("second", "columns"))):
         if A.shape[axis] != shape[axis]:
             raise ValueError(

@@ -5,10 +5,10 @@ held-out Poisson log-likelihood against the strength of the prior: most pixels a
 prior matters much), and the prior's mean is kept while its shape grows (shape 1 is exponential, large shapes pull
 every entry to the mean, below 1 they push entries to zero). And the parts, without a prior and under the best one.
 
-Without a prior the likelihood can be astronomically low on small images. A row of the digits shows 13 of 64 pixels for
-25 weights. Where one of its pixels is fitted best by a part that has next to nothing there, 1e-20 say, the weight of
-that part is 1e20, and so are the pixels that the part is made of and that are hidden: the maximum of the likelihood
-is there, and only a prior says that it is absurd.
+Without a prior the likelihood can be astronomically low on small images. A row of the digits shows 13 of 64 pixels
+for 25 weights. Where one of its pixels is fitted best by a part that has next to nothing there, 1e-20 say, the weight
+of that part is 1e20, and so are the pixels that the part is made of and that are hidden: the maximum of the
+likelihood is there, and only a prior says that it is absurd.
 """
 
 from __future__ import annotations
