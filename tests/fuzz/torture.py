@@ -251,7 +251,7 @@ def _nmf_faults(model: NMF, W: np.ndarray, X: np.ndarray) -> Iterator[str]:
         # Near an exact fit what is left is rounding, which is measured by the loss of saying zero, or of one entry.
         size = max(abs(history[0]), 0.0 if degree is None else min(zero, len(x)) * scale**degree)
         rise = np.diff(history).max(initial=0.0)
-        if rise > (1e-4 if W.dtype == np.float32 else 1e-9) * max(size, 1e-9):
+        if rise > (1e-4 if W.dtype == np.float32 else 1e-9) * max(size, 1e-9 if degree is None else 1e-300):
             yield f"objective rises by {rise:g} of {history[0]:g}"
     if floor is not None and not found <= min(mean, zero) * 1.01 + 1e-3 * len(x):
         yield f"loss {found:g}, worse than the mean's {mean:g} or zero's {zero:g}"
