@@ -31,6 +31,8 @@ NMF_CONTENTS: dict[str, Any] = {
     "n_components_": Number("i", 1, size="n_components"),
     "loss_": Instance("Loss"),
     "data_mean_": Number(),
+    "data_exponent_": Number("i"),
+    "components_exponent_": Number("i"),
     "objective_": _VALUE,
     "reconstruction_err_": Number(low=0, nan=True),
     "solver_": Text(),

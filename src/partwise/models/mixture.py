@@ -33,8 +33,10 @@ from partwise.models.base import as_generator, fit_session
 from partwise.models.file_contents import MIXTURE_CONTENTS
 from partwise.models.inputs import place_of, validated
 from partwise.models.looking import PartsMixin
+from partwise.models.masks import without_mask
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
+from partwise.models.units import exponent_of, inside, outside
 from partwise.parallel import own_threads
 
 #: Features are scaled to one spread, and then so that their absolute values add up to this, in the mean over samples.
@@ -281,11 +283,15 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
 
     def _given(self, X: Any, y: Any, sample_weight: Any) -> Labelled:
         """The samples that count, with features scaled and classes numbered."""
+        if np.ma.is_masked(y):
+            raise ValueError("y has masked labels; leave these samples out of X and y.")
         X, y = validated(
             self, X, y, reset=True, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
         )
         check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = _check_sample_weight(
+            without_mask(sample_weight), X, dtype=np.float64, ensure_non_negative=True
+        )
         if (weight == 0).any():
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         self.classes_, number = np.unique(y, return_inverse=True)
@@ -302,8 +308,15 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
                 "Take features from NMF, add a constant to each, or use optimizer='lbfgs'."
             )
         # A spherical covariance means the features as they are; contrastive training does better with one spread.
-        self._scale = feature_scale(X, weight, even=self.training == "contrastive")
-        return Labelled(X * self._scale, number.astype(np.int64), weight)
+        exponent = exponent_of(float(np.abs(X).max()))
+        X = inside(X, exponent)
+        scale = feature_scale(X, weight, even=self.training == "contrastive")
+        self._scale = outside(scale.astype(float), -exponent) if exponent else scale
+        if not np.isfinite(self._scale).all():
+            raise ValueError(
+                f"X has no entry above {np.ldexp(1.0, exponent):.1g}, too small to compute with: multiply X by 1e300."
+            )
+        return Labelled(X * scale, number.astype(np.int64), weight)
 
     def _contrastive(
         self, session: Session, data: Labelled, counts: np.ndarray, rng: np.random.Generator
