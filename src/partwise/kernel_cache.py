@@ -33,11 +33,12 @@ UserFolder: Any = object
 GivenFolder: Any = object
 _pack: Any = None
 _locators: list[Any] = []
-with suppress(ImportError, AttributeError):
+with suppress(ImportError, AttributeError, KeyError):
     _caching = importlib.import_module("numba.core.caching")
     FunctionCache, CacheImpl = _caching.FunctionCache, _caching.CompileResultCacheImpl
-    UserFolder, GivenFolder = _caching.UserWideCacheLocator, _caching.UserProvidedCacheLocator
     _locators = list(CacheImpl._locator_classes)
+    _named = {one.__name__.lstrip("_"): one for one in _locators}  # old versions have the underscore
+    UserFolder, GivenFolder = _named["UserWideCacheLocator"], _named["UserProvidedCacheLocator"]
     _pack = importlib.import_module("numba.core.serialize").dumps
 
 _CHECKSUM = 32
