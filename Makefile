@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 
-.PHONY: demo test bench lint types docs wheel sklearn-tests interrupts numba-oldest clean help
+.PHONY: demo test bench lint types docs wheel sklearn-tests interrupts fuzz clients numba-oldest clean help
 
 help:
 	@echo "make demo           learn the parts of handwritten digits; pictures and tables land in partwise-demo/"
@@ -13,6 +13,8 @@ help:
 	@echo "make lint types     ruff, import-linter, numpydoc, mypy"
 	@echo "make sklearn-tests  scikit-learn's own NMF tests, run against partwise.NMF"
 	@echo "make interrupts     Ctrl-C at random moments of every fit and every verb (long)"
+	@echo "make fuzz           damaged files against every reader, verb and model file (minutes)"
+	@echo "make clients        cNMF and other programs with partwise in place of scikit-learn's NMF"
 	@echo "make numba-oldest   the core tests and the laws with the oldest libraries that pyproject.toml allows"
 	@echo "make bench          the race against other libraries (long; see partwise bench --help)"
 	@echo "make docs           the documentation, as HTML in docs/_build/html"
@@ -58,6 +60,21 @@ sklearn-tests: $(READY_DEV)
 interrupts: $(READY_DEV)
 	$(BIN)/python tests/interrupts/harness.py --moments 20
 
+fuzz: $(READY_DEV)
+	$(BIN)/python tests/fuzz/harness.py
+
+# Programs that use scikit-learn's NMF, in an environment of their own; those that cannot be installed are left out.
+CLIENTS := .venv-clients
+
+$(CLIENTS)/.ready: pyproject.toml
+	$(PYTHON) -m venv --clear $(CLIENTS)
+	$(CLIENTS)/bin/python -m pip install --quiet -e .
+	for need in "cnmf>=1.7" "scanpy>=1.10 igraph"; do $(CLIENTS)/bin/python -m pip install --quiet $$need || true; done
+	@touch $@
+
+clients: $(CLIENTS)/.ready
+	$(CLIENTS)/bin/python tests/clients/run.py
+
 # Each "name>=version" among the dependencies becomes "name==version". The oldest Numba knows Python 3.11 and 3.12.
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
@@ -78,4 +95,4 @@ wheel: $(READY_DEV)
 	$(BIN)/python -m build --wheel -o dist .
 
 clean:
-	rm -rf $(VENV) $(OLDEST) build dist docs/_build partwise-demo
+	rm -rf $(VENV) $(OLDEST) $(CLIENTS) build dist docs/_build partwise-demo

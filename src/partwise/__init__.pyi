@@ -3,6 +3,7 @@
 from partwise import datasets as datasets
 from partwise import domains as domains
 from partwise import losses as losses
+from partwise import plot as plot
 from partwise import priors as priors
 from partwise._version import __version__ as __version__
 from partwise.models import *  # noqa: F403

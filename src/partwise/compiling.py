@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 import threading
 from contextlib import suppress
 from time import perf_counter
 from typing import Any
+
+from partwise.messages import inform
 
 #: Private to Numba: where it has no such names there is no message, and compiling counts as any other work.
 Listener: Any = object
@@ -20,7 +21,7 @@ with suppress(ImportError, AttributeError):
     event = importlib.import_module("numba.core.event")
     Listener, register = event.Listener, event.register
 
-#: Seconds of compiling after which the message is printed.
+#: Seconds of compiling after which there is a message.
 PATIENCE = 2.0
 
 
@@ -69,13 +70,12 @@ class CompileListener(Listener):
                 self._timer = None
 
     def announce(self) -> None:
-        """Print one line, once for each process."""
+        """Say so, once for each process."""
         with self._lock:
             if self._announced:
                 return
             self._announced = True
-        text = "partwise: compiling for this machine; this happens once, later runs find the result on disk"
-        print(text, file=sys.stderr, flush=True)
+        inform("compiling for this machine; this happens once, later runs find the result on disk")
 
     def clock(self) -> float:
         """Seconds, less those of compiling: stands still while a kernel is under way."""

@@ -24,7 +24,7 @@ def neighbour_graph(
     n_neighbors : int
         Neighbours of each row. Two rows are connected when either is a neighbour of the other.
     weights : {"binary", "heat", "cosine"}
-        Weight of an edge: 1; exp(−d² / 2σ²) with σ² the mean squared distance of neighbours; or the cosine of the rows.
+        Weight of an edge: 1; exp(−d² / 2σ²) with σ² the mean squared distance of neighbours; or the rows' cosine.
     metric : str
         Distance by which neighbours are found, as scikit-learn names it.
 
@@ -46,7 +46,7 @@ def neighbour_graph(
         raise ValueError(f"weights must be 'binary', 'heat' or 'cosine'; got {weights!r}.")
     X = _without_gaps(X)
     n = X.shape[0]
-    if not 1 <= n_neighbors:
+    if not n_neighbors >= 1:
         raise ValueError(f"n_neighbors must be at least 1; got {n_neighbors}.")
     found = NearestNeighbors(n_neighbors=min(n_neighbors, n - 1), metric=metric).fit(X) if n > 1 else None
     if found is None:

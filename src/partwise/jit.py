@@ -1,4 +1,4 @@
-"""How kernels are compiled, and kept on disk.
+"""How kernels are compiled, and kept on disk (in which files: `kernel_cache.py`).
 
 Numba keeps a compiled function until the file that defines it changes. But what a function calls is compiled into
 it, and may be defined in another file: after an upgrade, an old kernel would run on with old code inside. So the
@@ -22,6 +22,7 @@ import numba
 from numba import types
 
 from partwise.interrupts import uninterrupted
+from partwise.kernel_cache import keep
 
 #: Numba's list of options, which is private.
 _known_options: Any = None
@@ -42,14 +43,14 @@ _LEAF_OPTIONS: dict[str, Any] = {
 #: Every function compiled by `leaf`, for the tests.
 leaves: list[Any] = []
 
-#: Names of the files that Numba writes for a function of partwise: name-fingerprint-line.python(.number).nbi or .nbc.
-_KEPT_NAME = re.compile(r"-(?P<fingerprint>[0-9a-f]{8})-\d+\.py\d+\w*(\.\d+)?\.nb[ic](\.tmp\.\w+)?$")
+#: Names of the files of a compiled function: name-fingerprint-line.python.key.nbc; Numba's own may end in .nbi.
+_KEPT_NAME = re.compile(r"-(?P<fingerprint>[0-9a-f]{8})-\d+\.py\d+\w*(\.\w+)?\.nb[ic](?P<torn>\.tmp\.\w+)?$")
 
 #: Compiled functions of other versions are deleted when they were not used for this many days.
 KEPT_DAYS = 30
 
 
-def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """`numba.njit`; compiled code on disk is found again only while no file with kernels has changed.
 
     Ctrl-C while a function is compiled, or read from disk, takes effect afterwards: Numba would keep its lock on all
@@ -62,10 +63,14 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         function.__qualname__ = f"{name}-{fingerprint()}"
         try:
             dispatcher: Any = numba.njit(**options)(function)
+            if cache and hasattr(
+                dispatcher, "enable_caching"
+            ):  # NUMBA_DISABLE_JIT leaves the plain function.
+                keep(dispatcher)
         finally:
             function.__qualname__ = name
         compile_anytime = getattr(dispatcher, "compile", None)
-        if compile_anytime is not None:  # NUMBA_DISABLE_JIT leaves the plain function.
+        if compile_anytime is not None:
 
             def compile_whole(signature: Any) -> Any:
                 with uninterrupted():
@@ -153,7 +158,7 @@ def delete_unused(folder: str) -> None:
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             match = _KEPT_NAME.search(entry.name)
-            if match is None or match["fingerprint"] == fingerprint():
+            if match is None or (match["fingerprint"] == fingerprint() and not match["torn"]):
                 continue
             with suppress(OSError):
                 status = entry.stat(follow_symlinks=False)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from partwise import compiling
+from partwise import compiling, messages
 from partwise.compiling import CompileListener
 
 
@@ -27,6 +27,7 @@ def time(monkeypatch):
 
 
 def test_a_message_is_printed_once_when_compiling_takes_long(capsys, monkeypatch):
+    monkeypatch.setattr(messages._lines, "is_program", True)
     listener = CompileListener()
     monkeypatch.setattr(compiling, "PATIENCE", 0.05)
     for event, wait in ((FOREIGN, 0.2), (OURS, 0.0), (OURS, 0.3), (OURS, 0.3)):

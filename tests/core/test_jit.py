@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import inspect
 import os
-import pickle
 import subprocess
 import sys
 import time
@@ -53,17 +52,6 @@ def test_kernels_are_kept_until_any_kernel_changes(fresh, monkeypatch):
     assert [fresh(), fresh()] == [0, 1]
 
 
-def test_what_cannot_be_read_any_more_is_not_read(fresh, tmp_path, monkeypatch):
-    """An index that names a class which is gone: it used to end in an AttributeError."""
-    fresh()
-    for index in tmp_path.rglob("*.nbi"):
-        data = index.read_bytes()
-        version = pickle.loads(data)
-        index.write_bytes(pickle.dumps(version) + b"cpartwise.jit\nGone\n.")
-    monkeypatch.setattr(jit, "fingerprint", lambda: "another")
-    assert fresh() == 0
-
-
 def test_the_fingerprint_is_of_all_files_with_kernels(tmp_path, monkeypatch):
     for name, text in (
         ("jit.py", "a"),
@@ -89,10 +77,11 @@ def test_what_other_versions_compiled_goes_when_it_was_not_used_for_long(fresh, 
     folder = tmp_path / "__pycache__"
     old = time.time() - (jit.KEPT_DAYS + 1) * 24 * 3600
     ours = {path.name for path in folder.glob("*-0123abcd-*")}
-    assert len(ours) == 2
+    assert len(ours) == 1
     theirs = {path.name for path in folder.glob("*.nb?")} - ours
-    assert len(theirs) == 2
-    (folder / "kernels.left-89abcdef-7.py311.1.nbc.tmp.0123456789abcdef").touch()
+    assert len(theirs) == 1
+    for version in ("89abcdef", "0123abcd"):
+        (folder / f"kernels.left-{version}-7.py311.1.nbc.tmp.0123456789abcdef").touch()
     others = {"foreign.f-12.py311.nbi", "notes-89abcdef.txt", "kernels.g-89abcdef-7.py311.pyc"}
     for name in others:
         (folder / name).touch()

@@ -187,21 +187,35 @@ def verb(text: str, *files: str) -> Verb:
     return Verb(lambda folder: text.replace("DATA", str(folder)).split(), frozenset(files))
 
 
+DRAWN = ("parts.png", "usage.png")
 KEPT = ("model.partwise", "summary.json")
 VERBS: dict[str, Verb] = {
     "fit nmf": verb(
-        "fit DATA/counts.npy -k 12 --loss kl --tol 1e-13 --max-iter 150 -o out", "W.csv", "H.csv", *KEPT
+        "fit DATA/counts.npy -k 12 --loss kl --tol 1e-13 --max-iter 150 -o out",
+        "W.csv",
+        "H.csv",
+        *DRAWN,
+        *KEPT,
     ),
     "fit binary": verb(
-        "fit DATA/bars.npy --model binary -k 10 --tol 1e-9 --max-iter 60 -o out", "W.csv", "H.csv", *KEPT
+        "fit DATA/bars.npy --model binary -k 10 --tol 1e-9 --max-iter 60 -o out",
+        "W.csv",
+        "H.csv",
+        *DRAWN,
+        *KEPT,
     ),
     "fit boolean": verb(
-        "fit DATA/tiles.npy --model boolean -k auto --max-time 1 -o out", "usage.csv", "tiles.csv", *KEPT
+        "fit DATA/tiles.npy --model boolean -k auto --max-time 1 -o out",
+        "usage.csv",
+        "tiles.csv",
+        *DRAWN,
+        *KEPT,
     ),
     "fit mixture": verb(
         "fit DATA/digits.npz --key X --model mixture --labels y --max-iter 60 -o out",
         "predictions.csv",
         "components.csv",
+        *DRAWN,
         *KEPT,
     ),
     "tiles": verb("tiles DATA/tiles.npy --max-time 1 -o out", "usage.csv", "tiles.csv", "tiles.png", *KEPT),

@@ -21,8 +21,8 @@ from pathlib import Path
 from interrupts.cases import FITS, VERBS, Fit
 
 import partwise.cli.app
-import partwise.plot.classes
-import partwise.plot.tiles
+import partwise.plot.classes_picture
+import partwise.plot.tiles_picture
 
 
 def serve() -> None:

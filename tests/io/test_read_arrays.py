@@ -187,10 +187,10 @@ def test_plain_csr_parts_with_vocabulary(folder):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"indices": np.array([1, 0, 99])}, "parts do not fit together"),
-        ({"indices": np.array([1, 0, -2])}, "parts do not fit together"),
+        ({"indices": np.array([1, 0, 99])}, "indices holds 99, outside of 0 … 2"),
+        ({"indices": np.array([1, 0, -2])}, "indices holds -2"),
         ({"indptr": np.array([0, 1])}, "parts do not fit together"),
-        ({"indptr": np.array([0, 9, 3])}, "parts do not fit together"),
+        ({"indptr": np.array([0, 9, 3])}, "indptr falls at place 2"),
         ({"shape": np.array([2, 3, 4])}, "'shape' must be two integers"),
         ({"shape": np.array([2.5, 3])}, "'shape' must be two integers"),
         ({"data": np.ones(3, complex)}, "array 'data' holds complex"),

@@ -53,16 +53,16 @@ def test_a_new_format_is_read(plugin, capsys):
     plugin()  # a module may be imported again
     assert read("a.bits", key="k").meta == {"key": "k"}
     assert readers.known_suffixes()[-2:] == [".bits", ".bits.gz"]
-    assert readers.listed(readers.known_suffixes()).endswith(".h5ad or .bits")
+    assert readers.listed(readers.known_suffixes()).endswith(".sav or .bits")
     Path("a.xyz").write_text("")
     with pytest.raises(DataError, match=r"It reads \.csv, .*\.bits"):
         read("a.xyz")
     with pytest.raises(DataError, match=r"^Reading \.bits needs bitlib: pip install bitlib$"):
         read("a.bits", key="missing")
     Path("a.csv").write_text("1,2\n")
-    with pytest.raises(DataError, match=r"key='k' only applies to \.npz, \.h5ad and \.bits files"):
+    with pytest.raises(DataError, match=r"key='k' only applies to \.npz, \.h5ad, \.xlsx and \.bits files"):
         read("a.csv", key="k")
-    with pytest.raises(DataError, match=r"only apply to text tables \(\.csv, \.tsv and \.txt\)"):
+    with pytest.raises(DataError, match=r"only applies to tables of text \(\.csv, \.tsv, \.txt and \.xlsx\)"):
         read("a.bits", header=True)
 
 

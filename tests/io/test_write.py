@@ -120,7 +120,7 @@ def test_a_failing_replace_leaves_nothing(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(DataError, match=r"a\.bin cannot be written: disk full"):
         write_bytes_atomic(tmp_path / "a.bin", b"new")
     assert os.listdir(tmp_path) == []
 

@@ -20,8 +20,13 @@ def folder(tmp_path_factory):
 def test_any_bytes_are_a_table_or_an_error_that_names_the_file(suffix, folder, content):
     path = folder / f"any{suffix}"
     path.write_bytes(content)
+    for options in ({}, {"yes_no": True, "missing": "1", "decimal": ","}):
+        check(path, options)
+
+
+def check(path, options):
     try:
-        table, said = read(path), None
+        table, said = read(path, **options), None
     except DataError as error:
         table, said = None, str(error)
     if table is None:

@@ -15,6 +15,7 @@ from partwise.cli.model_options import loss_from
 from partwise.core import Interrupted
 from partwise.datasets import load_digits, make_low_rank
 from partwise.losses import ALIASES
+from partwise.models.convention import conventional
 from partwise.priors import Gamma
 from partwise.solvers.mu import MultiplicativeUpdate
 
@@ -206,13 +207,87 @@ def test_ctrl_c_in_transform_is_raised(X):
 
 
 def test_convention_of_order_and_scale(X):
-    model = NMF(4)
+    model = NMF(4, scale="components")
     W = model.fit_transform(X)
     assert np.allclose(model.components_.sum(axis=1), 1)
     share = W.sum(axis=0) * model.components_.sum(axis=1)
     assert np.all(np.diff(share) <= 1e-3 * share[0])
-    kl = NMF(4, beta_loss="kullback-leibler", tol=1e-9, max_iter=3000)
+    kl = NMF(4, beta_loss="kullback-leibler", tol=1e-9, max_iter=3000, scale="components")
     assert np.allclose(kl.fit_transform(X).sum(axis=1), X.sum(axis=1), rtol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+def test_scale_changes_neither_product_nor_objective(X, loss, dtype):
+    X = X.astype(dtype)
+    weight = np.arange(len(X)) % 3
+    settings = {"beta_loss": loss, "tol": 1e-9 if dtype == "float64" else 1e-6, "max_iter": 2000}
+    fits = {scale: NMF(4, scale=scale, **settings) for scale in ("samples", "components", None)}
+    products = {}
+    for scale, model in fits.items():
+        W = model.fit_transform(X, sample_weight=weight)
+        assert np.array_equal(model.transform(X), W)
+        products[scale] = W @ model.components_
+        assert model.objective_ == pytest.approx(fits["samples"].objective_, rel=1e-5)
+    close = 1e-3 * X.max()
+    assert np.allclose(products["samples"], products["components"], atol=close)
+    assert np.allclose(products["samples"], products[None], atol=close)
+    W = fits["samples"].transform(X)
+    assert np.allclose(np.sqrt(weight @ W**2 / weight.sum()), 0.5, rtol=1e-2)
+    assert np.allclose(fits["components"].components_.sum(axis=1), 1)
+
+
+def test_scale_of_samples_has_no_units():
+    rng = np.random.default_rng(0)
+    W, Ht, weight = rng.random((30, 3)), rng.random((20, 3)), rng.random(30)
+    expected, parts = conventional(W, Ht, weight, "samples")
+    assert np.allclose(np.sqrt(weight @ expected**2 / weight.sum()), 0.5)
+    for unit, split in ((1e3, 1.0), (1e-250, 1e250), (1e250, 1e-200), (1e-250, 1e-50)):
+        scaled, at_scale = conventional(W * unit, Ht * split, weight, "samples")
+        assert np.allclose(scaled, expected)
+        assert np.allclose(at_scale / (unit * split), parts, rtol=1e-6)
+    unused, rest = conventional(W * [1.0, 0.0, 1.0], Ht, None, "samples")
+    assert np.isfinite(unused).all()
+    assert np.array_equal(rest[:, 2], Ht[:, 1])
+
+
+def test_scale_is_left_alone_where_a_prior_or_the_user_settles_it(X):
+    penalised = [NMF(3, alpha_W=0.01, scale=scale).fit(X).components_ for scale in ("samples", None)]
+    assert np.array_equal(*penalised)
+    fixed = NMF(3, fixed_components=X[:1]).fit(X)
+    assert np.array_equal(fixed.components_[0], X[0])
+    with pytest.raises(ValueError, match="scale must be one of"):
+        NMF(3, scale="rows").fit(X)
+
+
+def topics_with_labels(n=600, m=400, k=12, seed=0):
+    """Word counts of documents of very different length, with a label each, as a newsgroup gives one."""
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(m, 0.05), k)
+    y = rng.integers(k, size=n)
+    share = rng.dirichlet(np.full(k, 0.2), n) + 1.5 * np.eye(k)[y]
+    length = rng.lognormal(4.5, 1.0, n)[:, None]
+    return rng.poisson(length * (share / share.sum(axis=1, keepdims=True)) @ topics).astype(float), y
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+@pytest.mark.parametrize("data", ["digits", "iris", "topics"])
+def test_a_default_logistic_regression_converges_on_W(data, loss):
+    from sklearn.datasets import load_digits, load_iris
+    from sklearn.linear_model import LogisticRegression
+
+    load, k = {
+        "digits": (lambda: load_digits(return_X_y=True), 40),
+        "iris": (lambda: load_iris(return_X_y=True), 3),
+        "topics": (topics_with_labels, 30),
+    }[data]
+    X, y = load()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        W = NMF(k, beta_loss=loss).fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        assert LogisticRegression().fit(W, y).score(W, y) > 0.8
 
 
 def test_custom_start_keeps_its_place(X):

@@ -11,6 +11,7 @@ import typer
 
 from partwise._version import __version__
 from partwise.cli.groups import ListedGroup
+from partwise.messages import printed
 from partwise.plugins import named, package_of
 
 #: Every verb: its name, and the module and the function (or the group of verbs) that it is. One file, one line.
@@ -81,7 +82,8 @@ for _name, _place in VERBS.items():
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input ends with one sentence on stderr and exit code 2."""
     try:
-        code = app(args=arguments, standalone_mode=False)
+        with printed():
+            code = app(args=arguments, standalone_mode=False)
     except KeyboardInterrupt:
         _stopped()
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:

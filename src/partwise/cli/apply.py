@@ -26,14 +26,13 @@ CsvFile = Annotated[
 ]
 
 
-def read_both(model: Path, data: Path, key: str | None) -> tuple[Any, Samples]:
+def read_both(model: Path, data: Path, reading: dict[str, Any]) -> tuple[Any, Samples]:
     """The model of a file, and the rows of another with the columns that the model was fitted to."""
     from partwise import load
     from partwise.cli.pipeline import Samples
-    from partwise.io import read
 
     fitted = load(model)
-    return fitted, match_model(Samples.of(read(data, key=key)), fitted)
+    return fitted, match_model(Samples.read(data, fitted, reading), fitted)
 
 
 def deliver(table: Csv, output: Path | None, as_json: bool, summary: dict[str, Any]) -> None:

@@ -31,7 +31,9 @@ def bench(
         return
     from partwise.bench.run import run_bench, table_lines
     from partwise.bench.solvers import SOLVERS
+    from partwise.plot import require_matplotlib
 
+    require_matplotlib()
     for name in peer or ():
         if name not in SOLVERS:
             raise ValueError(f"no racer is called '{name}'; there are {', '.join(SOLVERS)}.")

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.common import names_or_numbers, say
-from partwise.cli.options import Json, Key, Output, Quiet
+from partwise.cli.options import Json, Output, Quiet, reads_data
 
 if TYPE_CHECKING:
     from partwise.cli.pipeline import Extras, Fitted, Samples
 
 
+@reads_data
 def classify(
     train: Annotated[
         Path, typer.Argument(help="Rows are samples, columns nonnegative features.", show_default=False)
@@ -42,9 +43,10 @@ def classify(
         bool, typer.Option("--deslant", help="Set pictures upright and crop them to 20x20 first.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    key: Key = None,
     as_json: Json = False,
     quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
 ) -> int:
     """Learn to tell classes apart. Writes predictions, pictures, the model and a summary into a folder.
 
@@ -54,21 +56,22 @@ def classify(
     from partwise.cli.pipeline import run
 
     size = picture_size(shape, deslant)
-    known = labelled(train, labels, key)
+    known = labelled(train, labels, reading)
     if test is None:
         known, new = held_out(known, seed)
     else:
-        new = match_columns(labelled(test, test_labels, key, labels), known.columns, known.X.shape[1])
+        new = match_columns(labelled(test, test_labels, reading, labels), known.columns, known.X.shape[1])
         check_labels(known, new)
     model = pipeline(components, mixtures, size if deslant else None, seed, quiet)
-    after = partial(judged, new=new, size=size, deslant=deslant)
+    after = partial(judged, new=new, size=size)
     return run(model, known, output, as_json=as_json, after=after)
 
 
-def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None, deslant: bool) -> Extras:
+def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None) -> Extras:
     """Predictions for the samples that were not trained on, and how often they are wrong."""
     from partwise.cli.pipeline import Csv, Extras
-    from partwise.plot.classes import draw_classes
+    from partwise.plot import classes as draw
+    from partwise.plot import save_figure
 
     model, known = fitted.model, fitted.samples
     proba = model.predict_proba(new.X)
@@ -87,16 +90,10 @@ def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None, deslant: 
         summary["test_error"] = float((predicted != new.y).mean())
         summary["confusion"] = confusion(new.y, predicted, model.classes_)
         lines.append(f"  wrong on the {len(new.X)} test rows: {100 * summary['test_error']:.2f} %")
-    picture = partial(
-        draw_classes,
-        model=model,
-        summary=summary,
-        X=new.X,
-        y=new.y,
-        proba=proba,
-        size=size,
-        deslant=deslant,
-    )
+
+    def picture(path: Path) -> None:
+        save_figure(draw(model, new.X, new.y, proba=proba, shape=size, row_names=new.rows), path)
+
     predictions = Csv("predictions.csv", proba, new.rows, classes)
     return Extras(summary, tables=[predictions], pictures=[("classes.png", picture)], lines=lines)
 
@@ -128,7 +125,7 @@ def picture_size(shape: str | None, deslant: bool) -> tuple[int, int] | None:
     return int(parts[0]), int(parts[1])
 
 
-def labelled(path: Path, labels: str | None, key: str | None, column: str | None = None) -> Samples:
+def labelled(path: Path, labels: str | None, reading: dict[str, Any], column: str | None = None) -> Samples:
     """Read samples and their labels.
 
     Parameters
@@ -137,8 +134,8 @@ def labelled(path: Path, labels: str | None, key: str | None, column: str | None
         The table of samples.
     labels : str or None
         A column or array of the table, or a file of labels; None if they are not given.
-    key : str or None
-        Which array of an .npz holds the samples.
+    reading : dict
+        Options of `partwise.io.read`. Labels need not be among the columns that it names.
     column : str or None
         The column that held the labels of the training table. It is no feature here either, and gives the labels
         where ``labels`` does not.
@@ -152,8 +149,18 @@ def labelled(path: Path, labels: str | None, key: str | None, column: str | None
 
     from partwise.cli.pipeline import Samples
     from partwise.io import DataError, label_names, read, read_labels, take_labels
+    from partwise.io.budget import limited, spend
 
-    table = read(path, key=key, stack=True)
+    name = column if labels is None else labels
+    if "columns" not in reading or name is None or Path(name).is_file():
+        table = read(path, stack=True, **reading)
+    else:
+        try:
+            table = read(path, stack=True, **reading | {"columns": [*reading["columns"], name]})
+        except DataError:
+            if labels is not None:
+                raise
+            table = read(path, stack=True, **reading)  # New rows may have no labels.
     y = None
     if column is not None and column in label_names(table):
         table, y = take_labels(table, column)
@@ -169,7 +176,11 @@ def labelled(path: Path, labels: str | None, key: str | None, column: str | None
                 raise ValueError(f"{error} There is no file '{labels}' either.") from error
     for note in table.notes:
         say(f"Note: {note}")
-    X = table.data.toarray() if hasattr(table.data, "tocsr") else table.data
+    X = table.data
+    if hasattr(X, "tocsr"):
+        with limited(str(path)):
+            spend(X.dtype.itemsize * X.shape[0] * X.shape[1])
+            X = X.toarray()
     X = np.asarray(X, dtype=np.result_type(X.dtype, np.float32))
     if y is not None and len(y) != len(X):
         raise ValueError(f"{path} has {len(X)} rows, but there are {len(y)} labels in {labels}.")
@@ -195,7 +206,7 @@ def pipeline(components: int, mixtures: int, slanted: tuple[int, int] | None, se
     from partwise import NMF, MixtureClassifier
     from partwise.domains import DeslantCrop
 
-    shown = 0 if quiet else 1
+    shown = -1 if quiet else 1
     steps: list[tuple[str, Any]] = []
     if slanted is not None:
         steps.append(("deslantcrop", DeslantCrop(slanted)))

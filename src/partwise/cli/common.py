@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
+from partwise.messages import inform
+
 
 def say(text: str) -> None:
-    """Print a line on stderr; stdout is kept for results."""
-    print(text, file=sys.stderr)
+    """A line on stderr, which PARTWISE_QUIET silences; stdout is kept for results."""
+    inform(text, lead="")
 
 
 def emit(summary: dict[str, Any], as_json: bool, lines: list[str]) -> None:
@@ -28,8 +30,14 @@ def names_or_numbers(names: Any, count: int, word: str) -> list[str]:
 
 
 def make_folder(path: Path) -> Path:
-    """The folder for results, made if it is not there."""
+    """The folder for results, made if it is not there; tried out before the work, not after it."""
     if path.exists() and not path.is_dir():
         raise ValueError(f"{path} is a file; give a folder for the results with -o.")
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path).close()
+    except OSError as error:
+        raise ValueError(
+            f"{path} cannot be written to: {error.strerror or error}. Give another folder with -o."
+        ) from error
     return path

@@ -30,7 +30,7 @@ def lines_of_fit(summary: dict[str, Any], extra: list[str]) -> list[str]:
 
 def lines_of_model(summary: dict[str, Any], name: str, indent: str = "") -> list[str]:
     """What a model is: its class, parameters, how its fit went, its parts; for a pipeline, of each step."""
-    size = f" over {summary['n_features']} features"
+    size = "" if summary["n_features"] is None else f" over {summary['n_features']} features"
     if "steps" in summary:
         lines = [
             f"{name}: {summary['class']} of {len(summary['steps'])} steps{size}",

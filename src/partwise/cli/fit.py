@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.options import DataFile, Json, Key, Labels, Output, Quiet, Seed
+from partwise.cli.options import DataFile, Json, Labels, Output, Quiet, Seed, reads_data
+
+if TYPE_CHECKING:
+    from partwise.cli.pipeline import Extras, Fitted
 
 Option = typer.Option
 
 
+@reads_data
 def fit(
     data: DataFile,
     components: Annotated[
@@ -28,8 +32,11 @@ def fit(
         str | None, Option(help="frobenius, kl, is, negative-binomial, bernoulli, or a number β.")
     ] = None,
     missing: Annotated[
-        str | None,
-        Option(help="What is unobserved: 'nan' cells, 'zero' entries, or 'none' (NaN is an error)."),
+        list[str] | None,
+        Option(
+            metavar="WORD",
+            help="What is unobserved: a cell, as 99 (repeatable); 'nan', 'zero' or 'none' (NaN is an error).",
+        ),
     ] = None,
     solver: Annotated[str | None, Option(help="auto, hals, scd, emu, randomized, mu or cd.")] = None,
     init: Annotated[
@@ -52,11 +59,12 @@ def fit(
         Path | None, Option(help="Folder where the run is kept, to go on from after an interruption.")
     ] = None,
     seed: Seed = None,
-    key: Key = None,
     as_json: Json = False,
     quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
 ) -> int:
-    """Factor DATA ≈ W H. Writes W.csv, H.csv, model.partwise and summary.json into a folder.
+    """Factor DATA ≈ W H. Writes W.csv, H.csv, parts.png, usage.png, model.partwise and summary.json into a folder.
 
     With --model binary W.csv holds how probably each part is on.
 
@@ -68,7 +76,7 @@ def fit(
     given = {
         "-k": components,
         "--loss": loss,
-        "--missing": missing,
+        "--missing": missing_entries(missing or [], reading),
         "--solver": solver,
         "--init": init,
         "--inference": inference,
@@ -83,7 +91,33 @@ def fit(
     }
     model = build_model(kind, given, settings or (), quiet=quiet)
     check_fit_takes(model, kind, labels, checkpoint)
-    return run(model, samples_from(data, labels, key), output, as_json=as_json, checkpoint=checkpoint)
+    return run(
+        model,
+        samples_from(data, model, labels, reading),
+        output,
+        as_json=as_json,
+        checkpoint=checkpoint,
+        after=drawn,
+    )
+
+
+def drawn(fitted: Fitted) -> Extras:
+    """Pictures of the parts, and of the rows that use them."""
+    from partwise.cli.pipeline import Extras
+    from partwise.models.summary import parts_of
+    from partwise.plot import parts, save_figure, usage
+
+    made, names = fitted.outputs
+
+    def draw_parts(path: Path) -> None:
+        save_figure(parts(fitted.model), path)
+
+    def draw_usage(path: Path) -> None:
+        save_figure(usage(made, row_names=fitted.samples.rows, part_names=names), path)
+
+    found = parts_of(fitted.model)
+    pictures = [("parts.png", draw_parts), ("usage.png", draw_usage)]
+    return Extras(pictures=pictures if found is not None and len(found) else [])
 
 
 def check_fit_takes(model: Any, kind: str, labels: str | None, checkpoint: Path | None) -> None:
@@ -98,13 +132,23 @@ def check_fit_takes(model: Any, kind: str, labels: str | None, checkpoint: Path 
         raise ValueError(f"--checkpoint does not apply to --model {kind}, whose fit keeps no checkpoints.")
 
 
-def samples_from(data: Path, labels: str | None, key: str | None) -> Any:
+def missing_entries(words: list[str], reading: dict[str, Any]) -> str | None:
+    """Words for missing cells are for the reader; nan, zero and none say what the model does, and are returned."""
+    from partwise.cli.model_options import MISSING
+
+    found = [word for word in words if word in MISSING]
+    if len(found) > 1:
+        raise ValueError(f"--missing {found[0]} and --missing {found[1]} contradict each other.")
+    reading["missing"] = [word for word in words if word not in MISSING]
+    return found[0] if found else None
+
+
+def samples_from(data: Path, model: Any, labels: str | None, reading: dict[str, Any]) -> Any:
     """The rows of a file, with their labels if there are any."""
     from partwise.cli.pipeline import Samples
-    from partwise.io import read
 
     if labels is None:
-        return Samples.of(read(data, key=key))
+        return Samples.read(data, model, reading)
     from partwise.cli.classify import labelled
 
-    return labelled(data, labels, key)
+    return labelled(data, labels, reading)

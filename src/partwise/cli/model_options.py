@@ -67,7 +67,7 @@ def build_model(
     settings : sequence of str
         What `--set` was given: NAME=VALUE, the value as JSON, else as text.
     quiet : bool
-        No progress bar.
+        No progress bar, and no line about compiling.
     """
     from partwise.models.kinds import find_kind
 
@@ -90,8 +90,8 @@ def build_model(
         parameters[name] = value
     if "n_components" in known and "n_components" not in parameters:
         raise ValueError("how many parts? Give their number, as -k 10.")
-    if "verbose" in known and not quiet:
-        parameters.setdefault("verbose", 1)
+    if "verbose" in known:
+        parameters.setdefault("verbose", -1 if quiet else 1)
     return cls(**parameters)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,16 +14,25 @@ from partwise.io.readers import known_suffixes, listed
 DataFile = Annotated[
     Path,
     typer.Argument(
-        help=f"Rows are samples, columns are features: {listed(known_suffixes())}.",
+        help=f"Rows are samples, columns are features: {listed(known_suffixes())}; - for stdin.",
         show_default=False,
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")]
-Key = Annotated[str | None, typer.Option(help="Which array of an .npz, or layer of an .h5ad.")]
+Key = Annotated[
+    str | None, typer.Option(help="Which array of an .npz, layer of an .h5ad, sheet of an .xlsx.")
+]
 Seed = Annotated[int | None, typer.Option(help="Random seed; 0 if not given.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress bar.")]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "-q",
+        "--quiet",
+        help="No progress bar (PARTWISE_QUIET=1: no notes either).",
+    ),
+]
 Labels = Annotated[
     str | None,
     typer.Option(
@@ -29,3 +40,45 @@ Labels = Annotated[
         show_default=False,
     ),
 ]
+
+Words = list[str] | None
+
+
+def _said(metavar: str, text: str) -> Any:
+    return typer.Option(metavar=metavar, help=text, show_default=False, rich_help_panel="Reading data")
+
+
+#: What every verb that reads data can be told of them: options of `partwise.io.read`.
+READING: dict[str, Any] = {
+    "key": Key,
+    "columns": Annotated[Words, _said("A,B,C", "Read these columns only; repeatable.")],
+    "drop": Annotated[Words, _said("A,B,C", "Leave these columns out; repeatable.")],
+    "id": Annotated[str | None, _said("COLUMN", "The column that names the rows.")],
+    "yes": Annotated[Words, _said("WORD", "A cell that means yes; repeatable.")],
+    "no": Annotated[Words, _said("WORD", "A cell that means no, '' for empty ones; repeatable.")],
+    "missing": Annotated[Words, _said("WORD", "A cell that is missing, as 99; repeatable.")],
+    "encoding": Annotated[str | None, _said("NAME", "Of a text table, as latin-1; UTF-8 if not given.")],
+    "decimal": Annotated[str, _said("MARK", "What stands before decimals in text: . or ,")],
+    "format": Annotated[str | None, _said("EXTENSION", "Read DATA as such a file, as npz.")],
+}
+
+
+def reads_data(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """A verb with the options of ``READING`` that it does not have itself; its ``reading`` is a dict of them."""
+    own = inspect.signature(verb, eval_str=True).parameters
+    shared = {name: annotation for name, annotation in READING.items() if name not in own}
+
+    def command(**given: Any) -> Any:
+        said = {name: given.pop(name) for name in shared}
+        # An option that was not given is left to `read`.
+        return verb(**given, reading={name: value for name, value in said.items() if value})
+
+    either = inspect.Parameter.KEYWORD_ONLY
+    more = [
+        inspect.Parameter(name, either, default="." if name == "decimal" else None, annotation=annotation)
+        for name, annotation in shared.items()
+    ]
+    own_options = [p.replace(kind=either) for p in own.values() if p.name != "reading"]
+    command.__signature__ = inspect.Signature([*own_options, *more])  # type: ignore[attr-defined]
+    command.__doc__, command.__name__ = verb.__doc__, verb.__name__
+    return command

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from partwise.core import Session
 
 
+#: The name of each file, and the function that draws it.
+Pictures = Sequence[tuple[str, Callable[[Path], None]]]
+
+
 @dataclass(frozen=True)
 class Samples:
     """Rows to learn from: X, names of rows and (where there are any) of columns, the file, and labels."""
@@ -32,6 +36,14 @@ class Samples:
     columns: list[str] | None
     source: str
     y: Any = None
+
+    @classmethod
+    def read(cls, data: Path, model: Any, reading: dict[str, Any]) -> Samples:
+        """The table in a file, as the model reads it: yes and no in words where it wants them."""
+        from partwise.io import read
+
+        first = model.steps[0][1] if hasattr(model, "steps") else model
+        return cls.of(read(data, yes_no=getattr(first, "yes_no", False), **reading))
 
     @classmethod
     def of(cls, table: Any) -> Samples:
@@ -72,7 +84,7 @@ class Extras:
     summary: dict[str, Any] = field(default_factory=dict)
     parts: Sequence[dict[str, Any]] = ()
     tables: list[Csv] | None = None
-    pictures: Sequence[tuple[str, Callable[[Path], None]]] = ()
+    pictures: Pictures = ()
     lines: list[str] = field(default_factory=list)
 
 
@@ -123,7 +135,8 @@ def run(
         fitted = fit(model, samples, checkpoint, session)
         extras, tables = session.completed(lambda: results(fitted, after))
     prepare_to_keep(model, samples.columns)
-    names = [*(table.name for table in tables), *(name for name, _ in extras.pictures)]
+    pictures = drawable(extras.pictures)
+    names = [*(table.name for table in tables), *(name for name, _ in pictures)]
     summary = {
         "data": samples.source,
         **summary_of(model),
@@ -135,7 +148,7 @@ def run(
     }
     for part, more in zip(summary["parts"], extras.parts):
         part.update(more)
-    write(folder, model, summary, tables, extras.pictures)
+    write(folder, model, summary, tables, pictures)
     where = f"Results in {folder}/: {', '.join(summary['files'])}"
     emit(summary, as_json, [*lines_of_fit(summary, extras.lines), where])
     return 130 if fitted.interrupted else 0
@@ -207,14 +220,28 @@ def prepare_to_keep(model: Any, columns: list[str] | None) -> None:
         steps[0].feature_names_in_ = np.array(columns, dtype=object)
 
 
+def drawable(pictures: Pictures) -> Pictures:
+    """The pictures, or none of them and a note where matplotlib is not installed: the other results are whole."""
+    from partwise.plot import require_matplotlib
+
+    if not pictures:
+        return pictures
+    try:
+        require_matplotlib()
+    except ImportError as error:
+        say(f"Note: {' and '.join(name for name, _ in pictures)} not drawn. {error}")
+        return ()
+    return pictures
+
+
 def write(
     folder: Path,
     model: Any,
     summary: dict[str, Any],
     tables: Sequence[Csv],
-    pictures: Sequence[tuple[str, Callable[[Path], None]]],
+    pictures: Pictures,
 ) -> None:
-    """All files, whenever Ctrl-C comes; pictures last, for they need a library that may not be there."""
+    """All files, whenever Ctrl-C comes."""
     from partwise import save
     from partwise.io import write_csv, write_json
 

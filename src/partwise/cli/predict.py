@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from partwise.cli.apply import CsvFile, NewRows, check_output, deliver, read_both
-from partwise.cli.options import Json, Key, ModelFile
+from partwise.cli.options import Json, ModelFile, reads_data
 
 
+@reads_data
 def predict(
-    model: ModelFile, data: NewRows, output: CsvFile = None, key: Key = None, as_json: Json = False
+    model: ModelFile, data: NewRows, output: CsvFile = None, as_json: Json = False, *, reading: dict[str, Any]
 ) -> None:
     """Write the class of each row of DATA and how probable it is; for BinaryNMF, which parts are on."""
     from partwise.cli.pipeline import Csv, about
 
     check_output(output, as_json)
-    fitted, samples = read_both(model, data, key)
+    fitted, samples = read_both(model, data, reading)
     with about(samples.source):
         made, names = predictions(fitted, samples.X)
     table = Csv("The table of predictions", made, samples.rows, names)

@@ -37,7 +37,11 @@ def command_of(name: str, experiment: Callable[..., dict[str, Any]]) -> Callable
 
     def command(**given: Any) -> None:
         from partwise.core import whole_session
+        from partwise.plot import require_matplotlib
 
+        # Experiments that draw import this name; they ask before hours of work, not after.
+        if "save_figure" in getattr(experiment, "__globals__", {}):
+            require_matplotlib()
         folder, as_json = make_folder(given.pop("output")), given.pop("as_json")
         # Ctrl-C ends the experiment, not only the fit under way.
         with whole_session():

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partwise.cli.options import Json, Key, Output, Quiet, Seed
+from partwise.cli.options import Json, Output, Quiet, Seed, reads_data
 
 if TYPE_CHECKING:
     from partwise.cli.pipeline import Extras, Fitted
 
 
+@reads_data
 def tiles(
     data: Annotated[
-        Path, typer.Argument(help="A table of 0 and 1, empty cells for missing entries.", show_default=False)
+        Path,
+        typer.Argument(help="A table of yes and no in words or numbers; - for stdin.", show_default=False),
     ],
     components: Annotated[str, typer.Option("-k", "--components", help="Number of tiles, or auto.")] = "auto",
     output: Output = Path("partwise-tiles"),
@@ -33,13 +35,13 @@ def tiles(
     ] = 0,
     quiet: Quiet = False,
     seed: Seed = None,
-    key: Key = None,
     as_json: Json = False,
+    *,
+    reading: dict[str, Any],
 ) -> int:
     """Find tiles in DATA. Writes usage.csv, tiles.csv, tiles.png, model.partwise and summary.json into a folder."""
     from partwise.cli.model_options import build_model
     from partwise.cli.pipeline import Samples, run
-    from partwise.io import read
 
     given = {
         "-k": components,
@@ -49,19 +51,23 @@ def tiles(
         "--seed": seed,
     }
     model = build_model("boolean", given, quiet=quiet)
-    samples = Samples.of(read(data, key=key))
+    samples = Samples.read(data, model, reading)
     return run(model, samples, output, as_json=as_json, after=partial(measured, searches=trust))
 
 
 def measured(fitted: Fitted, searches: int) -> Extras:
     """Files beside those of every fit: trust in the tiles if asked for, the rows of each, the picture."""
     from partwise.cli.pipeline import Extras
-    from partwise.plot.tiles import draw_tiles
+    from partwise.plot import save_figure
+    from partwise.plot import tiles as draw
 
     model, samples = fitted.model, fitted.samples
     if searches and not fitted.interrupted:
         model.trust(samples.X, n_restarts=searches, n_resamples=searches)
     usage, _ = fitted.outputs
     rows = [{"row_names": [samples.rows[i] for i in column.nonzero()[0]]} for column in usage.T]
-    picture = partial(draw_tiles, data=samples.X, usage=usage, model=model)
+
+    def picture(path: Path) -> None:
+        save_figure(draw(model, samples.X, usage=usage, row_names=samples.rows), path)
+
     return Extras(parts=rows, pictures=[("tiles.png", picture)])

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from partwise.cli.apply import CsvFile, NewRows, check_output, deliver, read_both
-from partwise.cli.options import Json, Key, ModelFile
+from partwise.cli.options import Json, ModelFile, reads_data
 
 
+@reads_data
 def transform(
-    model: ModelFile, data: NewRows, output: CsvFile = None, key: Key = None, as_json: Json = False
+    model: ModelFile, data: NewRows, output: CsvFile = None, as_json: Json = False, *, reading: dict[str, Any]
 ) -> None:
     """Write W, how much of each part is in each row of DATA; for a classifier, how probable each class is."""
     from partwise.cli.pipeline import Csv, about, outputs
 
     check_output(output, as_json)
-    fitted, samples = read_both(model, data, key)
+    fitted, samples = read_both(model, data, reading)
     with about(samples.source):
         made, names = outputs(fitted, samples.X)
     what = "W" if hasattr(fitted, "transform") else "The table of class probabilities"

@@ -10,6 +10,8 @@ import hashlib
 import json
 import os
 import re
+import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,13 @@ class Checkpoint:
         self._last_save = clock()
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"checkpoint must be a folder; {folder} is a file.")
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=self.folder).close()
+        except OSError as error:
+            raise ValueError(
+                f"checkpoint must be a folder that can be written to; {folder}: {error.strerror or error}."
+            ) from error
 
     def claim(self, model: str, parameters: dict[str, Any], data: dict[str, Any]) -> None:
         """Take the folder for this fit, or make sure that what it holds belongs to the same one.
@@ -70,10 +78,7 @@ class Checkpoint:
             "data": {name: described(value) for name, value in data.items()},
         }
         file = self.folder / "fit.json"
-        if not file.exists():
-            from partwise.io.atomic import write_bytes_atomic
-
-            write_bytes_atomic(file, json.dumps(asked, indent=1).encode())
+        if not file.exists() and _create(file, json.dumps(asked, indent=1).encode()):
             return
         difference = first_difference(_read_head(file), asked)
         if difference is not None:
@@ -95,6 +100,8 @@ class Checkpoint:
     def save(self, name: str, packed: dict[str, Any], rng: np.random.Generator | None = None) -> None:
         """Write arrays and plain values under a name, with the place of the generator in its stream.
 
+        A disk that is full by now is worth a warning: what the fit finds is worth more than its checkpoint.
+
         Parameters
         ----------
         name : str
@@ -105,6 +112,7 @@ class Checkpoint:
             Generator whose state is saved too.
         """
         from partwise.io.atomic import atomic_file
+        from partwise.io.errors import DataError
 
         head: dict[str, Any] = {**FORMAT, "values": {}, "rng": None}
         if rng is not None:
@@ -116,8 +124,11 @@ class Checkpoint:
             else:
                 head["values"][key] = value
         text = np.frombuffer(json.dumps(head, default=_plain).encode(), dtype=np.uint8)
-        with atomic_file(self._file(name), ValueError) as stream:
-            np.savez(stream, head=text, **arrays)  # type: ignore[arg-type]
+        try:
+            with atomic_file(self._file(name)) as stream:
+                np.savez(stream, head=text, **arrays)  # type: ignore[arg-type]
+        except DataError as error:
+            warnings.warn(f"The fit goes on without saving its state: {error}", UserWarning, stacklevel=2)
         self._last_save = clock()
 
     def load(self, name: str, rng: np.random.Generator | None = None) -> dict[str, Any] | None:
@@ -161,6 +172,23 @@ class Checkpoint:
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name)}.npz"
+
+
+def _create(file: Path, data: bytes) -> bool:
+    """Write a file that is not there yet, whole; False if another process was faster."""
+    from partwise.io.atomic import write_bytes_atomic
+
+    own = file.with_name(f"{file.name}.{os.getpid()}")
+    write_bytes_atomic(own, data)
+    try:
+        os.link(own, file)  # unlike a rename, it never replaces what is there
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links
+        os.replace(own, file)
+    finally:
+        own.unlink(missing_ok=True)
+    return True
 
 
 def _read_head(file: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from partwise.core.state import Info
+from partwise.messages import draws_bars, logger
 
 
 class History:
@@ -25,7 +26,9 @@ class History:
 
 
 class ProgressBar:
-    """A bar on stderr, drawn by rich, that stays as one line with the outcome.
+    """A bar on stderr, drawn by rich, that stays as one line with the outcome; a record of the logger at the end.
+
+    The bar is left out where a program handles the records and stderr is no terminal, and with PARTWISE_QUIET.
 
     Parameters
     ----------
@@ -48,7 +51,9 @@ class ProgressBar:
             TimeElapsedColumn(),
             TextColumn(quantity + " {task.fields[objective]}"),
             console=Console(file=sys.stderr),
+            disable=not draws_bars(),
         )
+        self._outcome = f"{description}: %.0f/%.0f, {quantity} %s"
         self._task = self._bar.add_task(description, total=total, objective="…")
 
     def start(self) -> None:
@@ -69,6 +74,7 @@ class ProgressBar:
 
     def close(self) -> None:
         """Leave the bar full at the place that was reached."""
-        done = self._bar.tasks[0].completed
-        self._bar.update(self._task, total=max(done, 1))
+        task = self._bar.tasks[0]
+        logger.info(self._outcome, task.completed, task.total, task.fields["objective"], extra={"bar": True})
+        self._bar.update(self._task, total=max(task.completed, 1))
         self._bar.stop()

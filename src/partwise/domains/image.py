@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partwise.io.contents import FEATURES
 from partwise.io.registry import register_model
 
 # Images that are transformed together, to bound the memory that is needed.
@@ -44,6 +46,8 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
     >>> int((upright.sum(axis=0) > 0.5).sum())      # a stroke that took up eight columns takes up few
     2
     """
+
+    file_contents = FEATURES
 
     def __init__(
         self, shape: tuple[int, int] = (28, 28), size: int = 20, deslant: bool = True, center: str = "mass"
@@ -107,7 +111,19 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
         """
         return np.array([f"pixel_{r}_{c}" for r in range(self.size) for c in range(self.size)], dtype=object)
 
+    def _validate_params(self) -> None:
+        whole = isinstance(self.shape, tuple | list) and all(
+            isinstance(side, Integral) and not isinstance(side, bool) for side in (*self.shape, self.size)
+        )
+        if not whole or len(self.shape) != 2 or min(*self.shape, self.size) < 1:
+            raise ValueError(
+                f"shape must be two and size one whole number of at least 1; got {self.shape!r} and {self.size!r}."
+            )
+        if self.center not in ("mass", "box"):
+            raise ValueError(f"center must be 'mass' or 'box'; got {self.center!r}.")
+
     def _images(self, X: Any, *, reset: bool) -> np.ndarray:
+        self._validate_params()
         X = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
         height, width = self.shape
         if X.shape[1] != height * width:
@@ -117,10 +133,6 @@ class DeslantCrop(TransformerMixin, BaseEstimator):
             )
         if X.size and X.min() < 0:
             raise ValueError("Images have ink of at least 0; X has negative values.")
-        if self.center not in ("mass", "box"):
-            raise ValueError(f"center must be 'mass' or 'box'; got {self.center!r}.")
-        if self.size < 1:
-            raise ValueError(f"size must be at least 1; got {self.size}.")
         return X.reshape(-1, height, width)
 
 

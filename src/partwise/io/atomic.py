@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from partwise.io.errors import DataError
 
+#: A temporary file that was not written to for so many seconds belongs to a process that was killed.
+LEFT_SECONDS = 3600.0
+
 
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike[str], error: type[ValueError] = DataError) -> Iterator[IO[bytes]]:
     """Open a binary file to write; ``path`` changes only when the block ends without an exception.
 
-    Raises ``error``, with a sentence, when the place cannot be written to.
+    Raises ``error``, with a sentence, when the place cannot be written to, or is full.
     """
     source = os.fspath(path)
+    try:
+        with _replacing(source, error) as stream:
+            yield stream
+    except OSError as trouble:
+        raise error(f"{source} cannot be written: {trouble.strerror or trouble}.") from trouble
+
+
+@contextlib.contextmanager
+def _replacing(source: str, error: type[ValueError]) -> Iterator[IO[bytes]]:
+    """A stream to a temporary file that takes the place of `source` at the end of the block."""
     # A link keeps pointing where it did: its target is replaced, not the link.
     target = Path(os.path.realpath(source))
     mode = _mode(target, source, error)
@@ -28,11 +43,9 @@ def atomic_file(path: str | os.PathLike[str], error: type[ValueError] = DataErro
         with target.open("wb") as stream:
             yield stream
         return
+    _delete_leftovers(target)
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
-        stream = temporary.open("xb")
-    except OSError as trouble:
-        raise error(f"{source} cannot be written: {trouble.strerror or trouble}.") from trouble
+    stream = temporary.open("xb")
     try:
         with stream:
             yield stream
@@ -46,6 +59,16 @@ def atomic_file(path: str | os.PathLike[str], error: type[ValueError] = DataErro
             temporary.unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _delete_leftovers(target: Path) -> None:
+    """Delete temporary files of this target that processes which were killed have left behind."""
+    ours = re.compile(rf"\.{re.escape(target.name[:100])}\.[0-9a-f]{{12}}\.tmp")
+    begin = time.time() - LEFT_SECONDS
+    with contextlib.suppress(OSError):
+        for left in filter(ours.fullmatch, os.listdir(target.parent)):
+            if (target.parent / left).stat().st_mtime < begin:
+                (target.parent / left).unlink()
 
 
 def write_bytes_atomic(path: str | os.PathLike[str], data: bytes) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from partwise.io import registry
-from partwise.io.encode import may_be_saved
+from partwise.io.contents import check_contents
+from partwise.io.encode import SCALARS, check_only, may_be_saved, unsaved_params
 from partwise.io.errors import ModelFileError
 
+_OUTPUTS = [{"transform": name} for name in ("default", "pandas", "polars")]
 _FLOATS = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
-_SCALARS = {"bool", "float16", "float32", "float64"}
-_SCALARS |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
 class Decoder:
@@ -31,6 +32,10 @@ class Decoder:
             "$array": lambda held: self._array(held["$array"]),
             "$strings": self._strings,
             "$scalar": self._scalar,
+            "$index": self._index,
+            "$dtype": lambda held: np.dtype(self._type(held["$dtype"], "object")),
+            "$type": lambda held: np.dtype(self._type(held["$type"])).type,
+            "$function": lambda held: self._function(held["$function"]),
             "$csr": self._csr,
             "$dataclass": self._dataclass,
             "$model": lambda held: self.model(held["$model"]),
@@ -64,7 +69,25 @@ class Decoder:
                 raise self._damaged(
                     f"the attribute {attribute!r} of {name} cannot be set: {error}"
                 ) from error
+        self._set_output(model, held.get("output"))
+        self._check_contents(model)
         return model
+
+    def _check_contents(self, model: Any) -> None:
+        """Refuse a model that is not what its class declares; see `partwise.io.contents`."""
+        try:
+            check_contents(model)
+        except Exception as error:  # whatever the checks of the parameters think of these values
+            raise self._damaged(
+                f"the {type(model).__name__} in it is not complete or not sound: {error}"
+            ) from error
+
+    def _set_output(self, model: Any, output: Any) -> None:
+        if output is None:
+            return
+        if not hasattr(model, "set_output") or output not in _OUTPUTS:
+            raise self._damaged("it asks for an output that scikit-learn does not know")
+        model._sklearn_output_config = output
 
     def value(self, held: Any) -> Any:
         """Return the value that ``held`` encodes."""
@@ -86,6 +109,13 @@ class Decoder:
             raise self._damaged(f"a value of the kind {tags[0]!r} is malformed: {error}") from error
 
     def _check_params(self, cls: type, params: dict[str, Any]) -> None:
+        kept = [name for name in unsaved_params(cls) if params.get(name) is not None]
+        if kept:
+            raise self._damaged(f"it gives {cls.__name__} a value for '{kept[0]}', which no model file keeps")
+        try:
+            check_only(cls, params)
+        except ModelFileError as error:
+            raise ModelFileError(f"{self._source} is not loaded. {error}") from error
         accepted = inspect.signature(cls).parameters
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in accepted.values()):
             return
@@ -115,20 +145,42 @@ class Decoder:
         return self._arrays[entry]
 
     def _strings(self, held: dict[str, Any]) -> np.ndarray[Any, Any]:
-        texts = self._list(held["$strings"])
-        if not all(isinstance(text, str) for text in texts):
-            raise TypeError("only strings were expected")
-        array = np.empty(len(texts), dtype=object)
-        array[:] = texts
+        data, ends = self.value(held["$strings"]), self.value(held["ends"])
+        for part, dtype in ((data, np.uint8), (ends, np.int64)):
+            if not isinstance(part, np.ndarray) or part.dtype != dtype or part.ndim != 1:
+                raise TypeError("text must be bytes, and where each string ends")
+        bounds = [0, *ends.tolist()]
+        if bounds != sorted(bounds) or bounds[-1] != len(data):
+            raise ValueError("strings must end one after the other")
+        raw = data.tobytes()
+        array = np.empty(len(ends), dtype=object)
+        array[:] = [raw[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
         return array.reshape(held["shape"])
 
     def _scalar(self, held: dict[str, Any]) -> Any:
-        if held["$scalar"] not in _SCALARS:
+        if held["$scalar"] not in SCALARS:
             raise ValueError("not the name of a number type")
         plain = self.value(held["value"])
         if not isinstance(plain, (bool, int, float)):
             raise TypeError("a number was expected")
         return np.dtype(held["$scalar"]).type(plain)
+
+    def _type(self, name: Any, *more: str) -> str:
+        if not isinstance(name, str) or name not in SCALARS.union(more):
+            raise ValueError("not the name of a number type")
+        return name
+
+    def _function(self, name: Any) -> Callable[..., Any]:
+        function = registry.find_function(name) if isinstance(name, str) else None
+        if function is None:
+            raise ValueError(f"{name!r} is not one of the functions that a model file may name")
+        return function
+
+    def _index(self, held: dict[str, Any]) -> dict[str, Any]:
+        words, numbers = self.value(held["$index"]), self.value(held["numbers"])
+        if not isinstance(numbers, np.ndarray) or words.shape != numbers.shape or words.ndim != 1:
+            raise TypeError("words and their numbers were expected")
+        return dict(zip(words.tolist(), numbers.tolist() if held["plain"] else numbers))
 
     def _csr(self, held: dict[str, Any]) -> Any:
         from scipy import sparse

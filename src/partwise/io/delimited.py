@@ -1,8 +1,10 @@
-"""Reading .csv, .tsv and .txt into numbers, plain or gz-compressed."""
+"""Reading .csv, .tsv and .txt into numbers, plain or gz-compressed; and rows of cells from anywhere else."""
 
 from __future__ import annotations
 
+import dataclasses
 from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -10,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.budget import spend
+from partwise.io.cells import Reading, Rows, prepared
 from partwise.io.errors import DataError
 from partwise.io.layout import Layout, find_layout, holds_text, number
 from partwise.io.table import Table
@@ -17,24 +21,49 @@ from partwise.io.text import find_delimiter, open_text, records
 from partwise.io.words import free_name, only_text, set_aside, text_column
 
 _SAMPLE = 100
+#: Bytes that a cell of text takes beside its characters: as a string in a list, and while it is read as a number.
+_TEXT = 128
+_BLOCK = 1 << 12
 
 
 def read_delimited(
-    path: Path, source: str, header: bool | None = None, row_names: bool | None = None
+    path: Path,
+    source: str,
+    header: bool | None = None,
+    row_names: bool | None = None,
+    encoding: str | None = None,
+    reading: Reading | None = None,
 ) -> Table:
     """Return the numbers of a text table as float64, missing cells as NaN, with its names and text columns."""
-    delimiter = find_delimiter(path, source)
-    with open_text(path, source) as stream:
-        sample = [cells for _, cells in islice(records(stream, delimiter, source), _SAMPLE)]
+    reading = reading or Reading()
+    delimiter = find_delimiter(path, source, encoding, reading.decimal)
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        with open_text(path, source, encoding) as stream:
+            yield from records(stream, delimiter, source)
+
+    return table_of_cells(rows, source, header, row_names, reading)
+
+
+def table_of_cells(
+    rows: Rows, source: str, header: bool | None, row_names: bool | None, reading: Reading
+) -> Table:
+    """Return the table whose cells are those of ``rows``, as `read_delimited` does."""
+    rows, header, row_names, notes = prepared(rows, source, header, row_names, reading)
+    sample = []
+    for _, cells in islice(rows(), _SAMPLE):
+        spend(_TEXT * len(cells))
+        sample.append(cells)
     if any(len(cells) > 1 for cells in sample):
         sample = [cells for cells in sample if not _is_blank(cells)]
     if all(_is_blank(cells) for cells in sample):
         raise DataError(f"{source} is empty. Give a table with numbers in it.")
     layout = find_layout(sample, source, header, row_names)
-    body = _read_body(path, delimiter, source, layout)
+    body = _read_body(rows, source, layout)
     if not body.rows:
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
-    return _table(body, source, layout)
+    table = _table(body, source, layout)
+    return dataclasses.replace(table, notes=(*notes, *table.notes)) if notes else table
 
 
 def _is_blank(cells: list[str]) -> bool:
@@ -51,37 +80,44 @@ class _Body:
     rows: array[int] = field(default_factory=lambda: array("q"))
 
 
-def _read_body(path: Path, delimiter: str, source: str, layout: Layout) -> _Body:
+def _read_body(all_rows: Rows, source: str, layout: Layout) -> _Body:
     body = _Body(unsure={place: [] for place in layout.unsure})
     values, names, rows = body.values, body.names, body.rows
     width, named, awaits_header = layout.width, layout.row_names, layout.header is not None
     numeric = _numeric_places(layout)
-    with open_text(path, source) as stream:
-        for row, cells in records(stream, delimiter, source):
-            if len(cells) != width or awaits_header:
-                if width > 1 and _is_blank(cells):
-                    continue
-                if awaits_header:
-                    awaits_header = False
-                    continue
-                raise DataError(_ragged(source, row, len(cells), layout))
-            rows.append(row)
-            if named:
-                names.append(cells[0].strip())
-            for place, held in body.unsure.items():
-                held.append(cells[place].strip())
-            if len(numeric) < width:
-                cells = [cells[place] for place in numeric]
-            filled = len(values)
-            try:
-                values.extend(map(float, cells))
-            except ValueError:
-                del values[filled:]
-                values.extend(_careful(cells, row, source, layout))
-            else:
-                # Python's float also takes 1_000, which in a table is a label.
-                if "_" in "".join(cells):
-                    _careful(cells, row, source, layout)
+    text = [*body.unsure, 0] if named else list(body.unsure)
+    counted = 0
+    for row, cells in all_rows():
+        if len(cells) != width or awaits_header:
+            if width > 1 and _is_blank(cells):
+                continue
+            if awaits_header:
+                awaits_header = False
+                continue
+            raise DataError(_ragged(source, row, len(cells), layout))
+        if text:
+            spend(sum(_TEXT + len(cells[place]) for place in text))
+        rows.append(row)
+        if named:
+            names.append(cells[0].strip())
+        for place, held in body.unsure.items():
+            held.append(cells[place].strip())
+        if len(numeric) < width:
+            cells = [cells[place] for place in numeric]
+        filled = len(values)
+        if filled >= counted:
+            # By the block: a call for each row would be felt.
+            spend(8 * (_BLOCK + width))
+            counted += _BLOCK + width
+        try:
+            values.extend(map(float, cells))
+        except ValueError:
+            del values[filled:]
+            values.extend(_careful(cells, row, source, layout))
+        else:
+            # Python's float also takes 1_000, which in a table is a label.
+            if "_" in "".join(cells):
+                _careful(cells, row, source, layout)
     return body
 
 
@@ -126,6 +162,7 @@ def _table(body: _Body, source: str, layout: Layout) -> Table:
     matrix: np.ndarray[Any, Any] = np.frombuffer(body.values, dtype=np.float64)
     matrix = matrix.reshape(len(body.rows), len(numeric))
     if late:
+        spend(8 * len(body.rows) * len(places))
         whole = np.empty((len(body.rows), len(places)))
         whole[:, [places.index(place) for place in numeric]] = matrix
         for place, values in late.items():

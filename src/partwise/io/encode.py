@@ -10,8 +10,15 @@ from typing import Any
 import numpy as np
 
 from partwise.io import registry
+from partwise.io.contents import check_contents
 from partwise.io.errors import ModelFileError
 
+#: Names of the number types that a model file keeps.
+SCALARS = {"bool", "float16", "float32", "float64"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+#: Dicts of so many whole numbers are kept as arrays: a vocabulary would be most of the manifest.
+_LONG = 100
 _RANDOM = (np.random.RandomState, np.random.Generator, np.random.BitGenerator, np.random.SeedSequence)
 
 
@@ -26,10 +33,30 @@ def saved_names(model: Any) -> list[str]:
 
 def may_be_saved(cls: type, name: str) -> bool:
     """Whether an attribute of this name is part of the fitted state of ``cls``."""
+    step = registry.step_of(cls)
+    if step and registry.is_step(cls):
+        return name in step.contents
     if name in getattr(cls, "_unsaved_attributes", ()):
         return False
     fitted = name.isidentifier() and name.endswith("_") and not name.startswith("_")
     return fitted or name in getattr(cls, "_saved_attributes", ())
+
+
+def unsaved_params(cls: type) -> set[str]:
+    """Parameters that are dropped on saving, and so are None in every model file."""
+    return {"callbacks", *getattr(cls, "_unsaved_params", ())}
+
+
+def check_only(cls: type, params: dict[str, Any]) -> None:
+    """Refuse parameters that name a path, a cache or a function; raise ModelFileError."""
+    step = registry.step_of(cls)
+    for name, only in step.only.items() if step else ():
+        value = params.get(name, only)
+        if value is not only and not (type(value) is type(only) and value == only):
+            raise ModelFileError(
+                f"The parameter '{name}' of {cls.__name__} may name a path, a cache or a function, so a model file "
+                f"holds it only as {only!r}. {(step and step.instead) or 'Set it so before saving.'}"
+            )
 
 
 class Encoder:
@@ -43,11 +70,9 @@ class Encoder:
         """The class name, parameters and fitted attributes of a registered model."""
         cls = type(model)
         if not registry.is_model(model):
-            raise ModelFileError(
-                f"A {cls.__name__} cannot be saved: it is not one of {', '.join(registry.known_models())}. "
-                "Put @partwise.io.register_model above a class of your own."
-            )
-        unsaved = {"callbacks", *getattr(cls, "_unsaved_params", ())}
+            raise ModelFileError(_unknown(cls, f"A {cls.__name__} cannot be saved"))
+        self._check(model)
+        unsaved = unsaved_params(cls)
         params = {}
         for name, value in model.get_params(deep=False).items():
             where = f"parameter '{name}' of {cls.__name__}"
@@ -61,12 +86,40 @@ class Encoder:
                     stacklevel=3,
                 )
                 value = None
-            params[name] = self.value(value, where)
+            params[name] = self._kept(value, where, cls)
         fitted = {
-            name: self.value(getattr(model, name), f"attribute '{name}' of {cls.__name__}")
+            name: self._kept(getattr(model, name), f"attribute '{name}' of {cls.__name__}", cls)
             for name in saved_names(model)
         }
-        return {"class": cls.__name__, "params": params, "fitted": fitted}
+        output = getattr(model, "_sklearn_output_config", None)
+        return {
+            "class": cls.__name__,
+            "params": params,
+            "fitted": fitted,
+            **({"output": dict(output)} if output else {}),
+        }
+
+    def _kept(self, value: Any, where: str, cls: type) -> Any:
+        """The JSON of a parameter or attribute; the refusal of one says what this class can keep instead."""
+        try:
+            return self.value(value, where)
+        except ModelFileError as error:
+            step = registry.step_of(cls)
+            if step is None or not step.instead:
+                raise
+            raise ModelFileError(f"{error} {step.instead}") from error
+
+    def _check(self, model: Any) -> None:
+        """Refuse to write what loading would refuse to read."""
+        cls = type(model)
+        check_only(cls, model.get_params(deep=False))
+        try:
+            check_contents(model)
+        except (TypeError, ValueError) as error:
+            step = registry.step_of(cls)
+            raise ModelFileError(
+                f"The {cls.__name__} cannot be saved: {error}. {step.instead if step else ''}".rstrip()
+            ) from error
 
     def value(self, value: Any, where: str) -> Any:
         """The JSON of one value; ``where`` names it in the sentence when it cannot be saved."""
@@ -96,6 +149,13 @@ class Encoder:
             return {"$dataclass": kind.__name__, "fields": fields}
         if hasattr(value, "tocsr"):
             return self._sparse(value, where)
+        if isinstance(value, np.dtype) and value.name in SCALARS | {"object"}:
+            return {"$dtype": value.name}
+        if isinstance(value, type) and issubclass(value, np.generic) and np.dtype(value).name in SCALARS:
+            return {"$type": np.dtype(value).name}
+        name = getattr(value, "__name__", None)
+        if name is not None and registry.find_function(name) is value:
+            return {"$function": name}
         raise ModelFileError(_unsupported(value, where))
 
     def _dict(self, value: dict[Any, Any], where: str) -> dict[str, Any]:
@@ -104,6 +164,12 @@ class Encoder:
                 raise ModelFileError(
                     f"The {where} is a dict with the key {key!r}; a model file keeps only string keys."
                 )
+        kinds = {type(inner) for inner in value.values()}
+        if len(value) > _LONG and kinds in ({int}, {np.int64}):
+            numbers = np.array(list(value.values()))
+            if numbers.dtype == np.int64:
+                words = self._array(np.array(list(value), dtype=object), where)
+                return {"$index": words, "numbers": self._array(numbers, where), "plain": kinds == {int}}
         encoded = {key: self.value(inner, where) for key, inner in value.items()}
         # A dict of the user's own must not be taken for one of the tags.
         return {"$dict": encoded} if any(key.startswith("$") for key in encoded) else encoded
@@ -118,7 +184,15 @@ class Encoder:
                     f"The {where} is an array of Python objects other than strings, "
                     "which a model file cannot keep."
                 )
-            return {"$strings": texts, "shape": list(array.shape)}
+            # Apart from the manifest, whose size is limited: bytes of all texts, and where each ends.
+            parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+            ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+            data = np.frombuffer(b"".join(parts), dtype=np.uint8)
+            return {
+                "$strings": self._array(data, where),
+                "ends": self._array(ends, where),
+                "shape": list(array.shape),
+            }
         if array.dtype.kind not in "biufU":
             raise ModelFileError(
                 f"The {where} is an array of {array.dtype}; a model file keeps bool, int, float and text."
@@ -149,8 +223,19 @@ class Encoder:
         return {"$csr": [*parts, [int(rows), int(columns)]], "is_array": isinstance(value, sparse.sparray)}
 
 
+def _unknown(cls: type, begin: str) -> str:
+    """The sentence for an estimator of a class that is not registered, with the nearest that is."""
+    known = registry.known_models()
+    instead = registry.instead_of(cls)
+    if instead is None:
+        instead = "Put @partwise.io.register_model above a class of your own."
+    return f"{begin}: it is not one of {', '.join(known)}. {instead}"
+
+
 def _unsupported(value: Any, where: str) -> str:
     kind = type(value).__name__
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        return _unknown(type(value), f"The {where} is a {kind}, which cannot be saved")
     if dataclasses.is_dataclass(value):
         return f"The {where} is an unregistered {kind}; put @partwise.io.register_value above its class."
     if callable(value):

@@ -1,13 +1,19 @@
-"""Reading .h5ad with anndata, which is an optional package (the extra "tables")."""
+"""Reading .h5ad with anndata, which is an optional package (the extra "tables").
+
+Only the matrix asked for and the names and annotations of rows and columns are read, each after what it announces
+has been counted against the limit.
+"""
 
 from __future__ import annotations
 
+import math
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from partwise.io.budget import left, spend
 from partwise.io.errors import DataError
 from partwise.io.table import Table, numeric_matrix
 from partwise.io.words import shorten
@@ -15,38 +21,110 @@ from partwise.io.words import shorten
 
 def read_h5ad(path: Path, source: str, key: str | None) -> Table:
     """Return X, or the layer ``key``, of an .h5ad file, with obs_names and var_names as names, and what obs says."""
-    import anndata
+    import anndata  # noqa: F401 the package that the sentence about a missing one names
+    import h5py
 
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), h5py.File(path, "r") as file:
             # anndata warns of its own older file layouts, which the reader of a matrix need not know of.
             warnings.simplefilter("ignore")
-            annotated = anndata.read_h5ad(path)
+            matrix = _matrix(file, source, key)
+            obs, var = (_element(file, name) for name in ("obs", "var"))
+            if matrix.shape != (len(obs), len(var)):
+                raise _Trouble(
+                    f"its matrix has shape {matrix.shape}, but obs has {len(obs)} rows and var has {len(var)}"
+                )
+            text, extra = _annotations(obs)
+    except (DataError, MemoryError):
+        raise
     except Exception as error:  # h5py and anndata raise many kinds on damaged files
         raise DataError(
             f"{source} is not a readable .h5ad file: {shorten(str(error), 120)}. "
             "It may have been cut short, or not be what its name says; write it again."
         ) from error
-    layers = ", ".join(f"'{name}'" for name in annotated.layers) or "none"
-    if key is None or key == "X":
-        matrix = annotated.X
-        if matrix is None:
-            raise DataError(f"{source} has no X. Give one of its layers as key; it has: {layers}.")
-    elif key in annotated.layers:
-        matrix = annotated.layers[key]
-    else:
-        raise DataError(f"{source} has no layer '{key}'. Its layers are: {layers}.")
-    if not hasattr(matrix, "dtype"):
-        matrix = np.asarray(matrix)
-    text, extra = _annotations(annotated.obs)
     return Table(
         numeric_matrix(matrix, source),
-        [str(name) for name in annotated.obs_names],
-        [str(name) for name in annotated.var_names],
+        [str(name) for name in obs.index],
+        [str(name) for name in var.index],
         source,
         text=text,
         extra=extra,
     )
+
+
+class _Trouble(Exception):
+    """Why the file is no .h5ad file, as a clause."""
+
+
+def _matrix(file: Any, source: str, key: str | None) -> Any:
+    layers = ", ".join(f"'{name}'" for name in file.get("layers", ())) or "none"
+    if key is None or key == "X":
+        matrix = _element(file, "X") if "X" in file else None
+        if matrix is None:
+            raise DataError(f"{source} has no X. Give one of its layers as key; it has: {layers}.")
+    elif "/" not in key and key in file.get("layers", ()):
+        matrix = _element(file["layers"], key)
+    else:
+        raise DataError(f"{source} has no layer '{key}'. Its layers are: {layers}.")
+    if not hasattr(matrix, "dtype"):
+        return np.asarray(matrix)
+    for name in ("indices", "indptr"):
+        part = getattr(matrix, name, None)
+        if part is not None and part.dtype.kind in "iu" and part.dtype not in (np.int32, np.int64):
+            setattr(matrix, name, part.astype(np.int64))
+    return matrix
+
+
+def _element(group: Any, name: str) -> Any:
+    """An element of the file as anndata reads it, after what it will take has been counted."""
+    try:
+        from anndata.io import read_elem
+    except ImportError:
+        from anndata.experimental import read_elem
+    import h5py
+
+    _count(group, name)
+    item = group[name]
+    if name in ("obs", "var") and isinstance(item, h5py.Dataset):
+        raise _Trouble("it was written by an AnnData before 0.7; read it with anndata and write it again")
+    # Sparse matrices announce their shape; as many row pointers may be allocated before they are read.
+    shape = np.asarray(item.attrs.get("shape", item.attrs.get("h5sparse_shape", ())))
+    if shape.size and (shape.dtype.kind not in "iu" or shape.size != 2 or (shape < 0).any()):
+        raise _Trouble(f"its matrix has the shape {shape.tolist()}")
+    spend(8 * sum(int(side) for side in shape))
+    return read_elem(item)
+
+
+def _count(group: Any, name: str, depth: int = 0) -> None:
+    """Spend what the element and everything below it announces."""
+    import h5py
+
+    if isinstance(group.get(name, getlink=True), h5py.ExternalLink) or depth > 8:
+        raise _Trouble(f"'{shorten(name)}' leads out of the file, or is nested too deeply")
+    item = group[name]
+    if isinstance(item, h5py.Group):
+        for inner in item:
+            _count(item, inner, depth + 1)
+        return
+    if item.external or item.is_virtual:
+        raise _Trouble(f"'{shorten(name)}' is kept in another file")
+    # A chunk is unpacked as a whole, however little of it is part of the array.
+    spend(item.dtype.itemsize * (math.prod(item.shape or ()) + math.prod(item.chunks or (0,))))
+    if item.dtype.hasobject:
+        _count_text(item)
+
+
+def _count_text(item: Any) -> None:
+    """Spend what texts of any length take: many entries of a small file may point to one long text."""
+    import h5py
+
+    if h5py.check_string_dtype(item.dtype) is None or item.ndim > 1:
+        raise _Trouble(f"'{shorten(item.name)}' holds values that are neither numbers nor text")
+    # No text is longer than the file.
+    step = max(1, min(4096, left() // max(1, item.file.id.get_filesize())))
+    for start in range(0, item.shape[0] if item.ndim else 1, step):
+        texts = item[start : start + step] if item.ndim else [item[()]]
+        spend(sum(64 + len(text) for text in texts))
 
 
 def _annotations(obs: Any) -> tuple[dict[str, list[str]], dict[str, np.ndarray[Any, Any]]]:

@@ -12,12 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.budget import Lines, limited, spend
 from partwise.io.errors import DataError
 from partwise.io.npz import load_npy
+from partwise.io.reading import require_file
 from partwise.io.table import Table
 from partwise.io.text import broken_gzip, not_utf8, open_text
 from partwise.io.words import set_aside, shorten
 
+#: Bytes that a line takes beside its characters.
+_TEXT = 128
 _WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
 _EXACT = 2.0**53  # whole numbers up to here are distinct in float64
 
@@ -102,11 +106,22 @@ def read_labels(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
     """
     source = os.fspath(path)
     file = Path(source)
+    require_file(file, source)
+    with limited(source):
+        return _read_labels(file, source)
+
+
+def _read_labels(file: Path, source: str) -> np.ndarray[Any, Any]:
+    lines = []
     try:
         if file.name.lower().endswith(".npy"):
             return _plain(_vector(load_npy(file, source), source))
         with open_text(file, source) as stream:
-            lines = stream.read().splitlines()
+            text = Lines(stream)
+            for line in text:
+                text.pending = 0
+                spend(_TEXT + len(line))
+                lines.append(line)
     except UnicodeDecodeError as error:
         raise not_utf8(source, error) from error
     except (EOFError, zlib.error) as error:
@@ -120,7 +135,7 @@ def read_labels(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
         raise DataError(f"{source} is empty. Give one label a line.")
     if "" in labels:
         raise DataError(f"{source}: line {labels.index('') + 1} is empty. Give one label a line.")
-    return _plain(np.array(labels))
+    return _plain(_array(labels))
 
 
 def _take_column(table: Table, place: int, name: str) -> tuple[Table, np.ndarray[Any, Any]]:
@@ -137,7 +152,8 @@ def _take_column(table: Table, place: int, name: str) -> tuple[Table, np.ndarray
 
 def _labels(values: Any, table: Table, name: str) -> np.ndarray[Any, Any]:
     """The values as labels; raises DataError where one is missing."""
-    array = np.asarray(values)
+    with limited(table.source):
+        array = _array(values)
     missing = np.isnan(array) if array.dtype.kind == "f" else array == "" if array.dtype.kind == "U" else None
     if missing is not None and missing.any():
         count, first = int(missing.sum()), int(np.argmax(missing))
@@ -148,6 +164,13 @@ def _labels(values: Any, table: Table, name: str) -> np.ndarray[Any, Any]:
             "Fill them in, or remove these rows, or the column."
         )
     return _plain(array)
+
+
+def _array(values: Any) -> np.ndarray[Any, Any]:
+    """The values as an array, in which every string takes as much as the longest."""
+    if isinstance(values, list):
+        spend(4 * len(values) * max(map(len, values), default=0))
+    return np.asarray(values)
 
 
 def _vector(array: np.ndarray[Any, Any], source: str) -> np.ndarray[Any, Any]:
@@ -169,6 +192,7 @@ def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         whole = all(_WHOLE.fullmatch(label) for label in array.tolist())
         return np.array([int(label) for label in array.tolist()]) if whole else array
     if kind == "f":
+        array = array.astype(np.float64)
         whole = bool((np.isfinite(array) & (np.abs(array) <= _EXACT) & (array == np.round(array))).all())
         return array.astype(np.int64) if whole else np.array([str(value) for value in array.tolist()])
     return array.astype(np.int64)

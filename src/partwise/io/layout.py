@@ -10,8 +10,8 @@ from partwise.io.errors import DataError
 from partwise.io.words import DECIMAL_COMMA
 
 NAN = float("nan")
-_MISSING = ("", "NA", "NaN", "nan", "null", "?", "N/A", "n/a", "#N/A", "NULL", "Null", "None", "<NA>")
-_WORDS = dict.fromkeys(_MISSING, NAN) | {
+MISSING = ("", "NA", "NaN", "nan", "null", "?", "N/A", "n/a", "#N/A", "NULL", "Null", "None", "<NA>")
+_WORDS = dict.fromkeys(MISSING, NAN) | {
     "True": 1.0,
     "TRUE": 1.0,
     "true": 1.0,
@@ -72,7 +72,7 @@ def find_layout(
     body = rest if has_header else rows
     if row_names is None:
         unnamed = names is not None and names[0] in ("", "Unnamed: 0")
-        row_names = len(first) > 1 and (unnamed or _mostly_text(_column(body, 0)))
+        row_names = len(first) > 1 and (unnamed or holds_text(_column(body, 0)))
     if row_names and len(first) == 1:
         raise DataError(f"{source} has one column, which is taken for row names; there are no numbers left.")
     return Layout(len(first), names, row_names, _unsure(body, len(first), row_names))
@@ -90,7 +90,7 @@ def _unsure(rows: Sequence[list[str]], width: int, row_names: bool) -> tuple[int
     found = []
     for place in range(int(row_names), width):
         cells = _column(rows, place)
-        if holds_text(cells) or all(cell.strip() in _MISSING for cell in cells):
+        if holds_text(cells) or all(cell.strip() in MISSING for cell in cells):
             found.append(place)
     return tuple(found)
 

@@ -11,12 +11,14 @@ import zlib
 from pathlib import Path
 from typing import IO
 
+from partwise.io.budget import spend
 from partwise.io.errors import DataError
 from partwise.io.table import Table, numeric_matrix
 from partwise.io.text import open_bytes
 from partwise.io.words import shorten
 
 _CHUNK = 1 << 23
+_LONGEST = 1 << 16
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 _INDEX = rb"[0-9]{1,18}+"
 _WHOLE = rb"[-+]?[0-9]{1,18}+"
@@ -86,9 +88,9 @@ def _check_header(stream: IO[bytes], source: str) -> tuple[re.Pattern[bytes], in
         )
     if field not in _VALUES or symmetry not in _SYMMETRIES or (field == "pattern" and not coordinate):
         raise _Trouble(f"its first line announces '{shorten(f'{words[2]} {field} {symmetry}')}'")
-    line, number = stream.readline(), 2
+    line, number = stream.readline(_LONGEST), 2
     while line and (line.startswith(b"%") or not line.strip()):
-        line, number = stream.readline(), number + 1
+        line, number = stream.readline(_LONGEST), number + 1
     sizes = line.split()
     if len(sizes) != 2 + coordinate or not all(size.isdigit() and len(size) < 19 for size in sizes):
         expected = "rows, columns and entries" if coordinate else "rows and columns"
@@ -99,6 +101,8 @@ def _check_header(stream: IO[bytes], source: str) -> tuple[re.Pattern[bytes], in
         raise DataError(
             f"{source} is empty: {rows} rows and {columns} columns. Give a table with numbers in it."
         )
+    # mmread allocates what is announced: the matrix, or row, column and value of each entry and of its mirror.
+    spend(32 * int(sizes[2]) + 8 * (rows + columns) if coordinate else 8 * rows * columns)
     if not coordinate:
         return _line(_VALUES[field]), _array_entries(rows, columns, symmetry), "a number", number
     parts = (_INDEX, _INDEX) if field == "pattern" else (_INDEX, _INDEX, _VALUES[field])
@@ -125,6 +129,8 @@ def _check_body(stream: IO[bytes], line: re.Pattern[bytes], expected: str, above
     whole = re.compile(rb"(?:" + line.pattern + rb"|[ \t\r]*+\n)*+")
     entries, rest = 0, b""
     while block := stream.read(_CHUNK):
+        if len(rest) > _LONGEST:
+            raise _Trouble(f"line {above + 1} has more than {_LONGEST:,} characters")
         text, newline, rest = (rest + block).rpartition(b"\n")
         entries += _entries(text + newline, line, whole, expected, above)
         above += text.count(b"\n") + len(newline)

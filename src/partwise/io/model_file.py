@@ -7,11 +7,13 @@ arrays are read without pickle, and every array must have the checksum the manif
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
+import re
 import zipfile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, overload
 
 import numpy as np
 
@@ -26,41 +28,40 @@ FORMAT = "partwise-model"
 FORMAT_VERSION = 1
 SUFFIX = ".partwise"
 _MANIFEST = "manifest.json"
-_MAX_MANIFEST = 64 * 2**20
-_MAX_TOTAL = 64 * 2**30
-_MAX_RATIO, _RATIO_FROM = 1000, 10**9
+# Arrays are kept apart, so a manifest of a large model has some thousand values, nested a few levels deep.
+_MAX_MANIFEST = 16 * 2**20
+_MAX_VALUES = 200_000
+_MAX_DEPTH = 60
 _CHUNK = 1 << 20
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> Path:
+@overload
+def save(model: Any, path: str | os.PathLike[str]) -> Path: ...
+@overload
+def save(model: Any, path: IO[bytes]) -> IO[bytes]: ...
+def save(model: Any, path: str | os.PathLike[str] | IO[bytes]) -> Path | IO[bytes]:
     """Write a model to a file, whole or not at all.
 
-    Kept are the parameters and every fitted attribute (those ending in "_").
+    Kept are the parameters, every fitted attribute (those ending in "_"), and what `set_output` asked for.
 
     Parameters
     ----------
     model : estimator
         An estimator of a registered class, or a scikit-learn pipeline of such.
-    path : str or path-like
-        The file; ``.partwise`` is added to a path without a suffix.
+    path : str, path-like or binary file object
+        The file; ``.partwise`` is added to a path without a suffix. A file object is written to where it stands,
+        and left open.
 
     Returns
     -------
-    pathlib.Path
-        The path written.
+    pathlib.Path or file object
+        The path written, or the file object.
 
     Raises
     ------
     ModelFileError
         If the model has a value that a model file cannot hold, or the file cannot be written.
     """
-    target = Path(path)
-    if not target.name:
-        raise ModelFileError(
-            f"{os.fspath(path)!r} is no name for a model file. Give one such as model{SUFFIX}."
-        )
-    if not target.suffix:
-        target = target.with_name(target.name + SUFFIX)
     encoder = Encoder()
     try:
         state = encoder.model(model)
@@ -76,24 +77,49 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
         raise ModelFileError(
             f"The {type(model).__name__} cannot be saved: it holds itself, or is nested too deeply."
         ) from error
-    _check_sizes(type(model).__name__, len(text), sum(array.nbytes for array in encoder.arrays.values()))
-    with atomic_file(target, ModelFileError) as raw, zipfile.ZipFile(raw, "w") as archive:
+    trouble = _manifest_trouble(text.encode("ascii"))
+    if trouble:
+        raise ModelFileError(
+            f"The {type(model).__name__} cannot be saved: its arrays apart, it holds {trouble}. "
+            "Keep long lists of numbers as arrays."
+        )
+    if not isinstance(path, str | os.PathLike):
+        _write(path, text, encoder)
+        return path
+    target = Path(path)
+    if not target.name:
+        raise ModelFileError(
+            f"{os.fspath(path)!r} is no name for a model file. Give one such as model{SUFFIX}."
+        )
+    if not target.suffix:
+        target = target.with_name(target.name + SUFFIX)
+    with atomic_file(target, ModelFileError) as raw:
+        _write(raw, text, encoder)
+    return target
+
+
+def _write(raw: IO[bytes], text: str, encoder: Encoder) -> None:
+    """Write the archive; the same model gives the same bytes."""
+    if isinstance(raw, io.TextIOBase) or not hasattr(raw, "write"):
+        raise ModelFileError(
+            f"A model cannot be written to {raw!r}: give a path, or a file that was opened in the mode 'wb'."
+        )
+    with zipfile.ZipFile(raw, "w") as archive:
         archive.writestr(_entry(_MANIFEST, zipfile.ZIP_DEFLATED), text.encode("ascii"))
         for name, array in encoder.arrays.items():
             # Stored, not deflated: factors hardly shrink, and zeros would look like a zip bomb.
             large = array.nbytes > 2**30
             with archive.open(_entry(name, zipfile.ZIP_STORED), "w", force_zip64=large) as stream:
                 np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)
-    return target
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str] | IO[bytes]) -> Any:
     """Return the model in a file that ``save`` wrote; nothing in the file is executed.
 
     Parameters
     ----------
-    path : str or path-like
-        The file.
+    path : str, path-like or binary file object
+        The file. A file object must be able to seek, as `io.BytesIO` can; it is left open.
 
     Returns
     -------
@@ -105,8 +131,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     ModelFileError
         If the file is not such a file, is damaged, or holds a model of a class not known here.
     """
-    source = os.fspath(path)
-    file = _find(Path(source), source)
+    file: Path | IO[bytes]
+    if isinstance(path, str | os.PathLike):
+        source = os.fspath(path)
+        file = _find(Path(source), source)
+    else:
+        source = str(getattr(path, "name", "The file"))
+        file = _seekable(path, source)
     try:
         with zipfile.ZipFile(file) as archive:
             return _load(archive, source)
@@ -122,24 +153,41 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError(_unreadable(file, source, error)) from error
 
 
-def _check_sizes(name: str, manifest: int, arrays: int) -> None:
-    """Refuse to write what ``load`` would refuse to read."""
-    if manifest > _MAX_MANIFEST:
+def _manifest_trouble(text: bytes) -> str | None:
+    """Why a manifest is too large to be read, or None; judged before it becomes Python objects."""
+    if len(text) > _MAX_MANIFEST:
+        return f"{len(text):,} bytes, over the limit of {_MAX_MANIFEST:,}"
+    # Every value has a comma or a bracket, and a string two quotes; those inside of texts are few.
+    values = max(text.count(b",") + text.count(b"[") + text.count(b"{"), text.count(b'"') // 4)
+    if values > _MAX_VALUES:
+        return f"about {values:,} values, over the limit of {_MAX_VALUES:,}"
+    plain = np.frombuffer(re.sub(rb'"(?:[^"\\]++|\\.)*+"', b"", text), dtype=np.uint8)
+    opened, closed = (np.isin(plain, list(pair)) for pair in (b"[{", b"]}"))
+    depth = int(np.cumsum(opened.astype(np.int64) - closed).max(initial=0))
+    return f"values nested {depth} deep, over the limit of {_MAX_DEPTH}" if depth > _MAX_DEPTH else None
+
+
+def _seekable(file: Any, source: str) -> IO[bytes]:
+    """The file object, once it is known to be one that a zip archive can be read from."""
+    binary = hasattr(file, "read") and not isinstance(file, io.TextIOBase)
+    if not binary or not hasattr(file, "seekable") or not file.seekable():
         raise ModelFileError(
-            f"The {name} cannot be saved: its arrays apart, it holds {manifest:,} bytes, over the limit of "
-            f"{_MAX_MANIFEST:,}. Keep long lists of numbers as arrays."
+            f"{source} cannot be loaded from: give a path, or a file opened in the mode 'rb' that can seek "
+            "(io.BytesIO(stream.read()) for one that cannot)."
         )
-    if arrays + manifest > 0.99 * _MAX_TOTAL:
-        raise ModelFileError(
-            f"The {name} cannot be saved: its arrays hold {arrays:,} bytes, over the limit of {_MAX_TOTAL:,}."
-        )
+    opened: IO[bytes] = file
+    return opened
 
 
 def _find(file: Path, source: str) -> Path:
     if file.is_dir():
         raise ModelFileError(f"{source} is a folder, not a model file.")
-    if file.exists():
+    if file.is_file():
         return file
+    if file.exists():
+        raise ModelFileError(
+            f"{source} is a pipe or a device, not a model file. Copy what it holds to a file."
+        )
     longer = file.with_name(file.name + SUFFIX) if file.name else file
     if not file.suffix and longer.exists():
         return longer
@@ -193,16 +241,16 @@ def _checked_entries(archive: zipfile.ZipFile, source: str) -> dict[str, zipfile
     entries = {info.filename: info for info in infos}
     if len(entries) != len(infos):
         raise ModelFileError(f"{source} is not a valid model file: it holds two entries of the same name.")
-    if sum(info.file_size for info in infos) > _MAX_TOTAL:
-        raise ModelFileError(
-            f"{source} would unpack to more than {_MAX_TOTAL // 2**30} GiB; it is not loaded."
-        )
     for info in infos:
-        if info.file_size > _RATIO_FROM and info.file_size > _MAX_RATIO * info.compress_size:
+        # Stored as they are, arrays cannot be larger than the file that holds them.
+        if info.filename != _MANIFEST and (info.compress_type or info.file_size != info.compress_size):
             raise ModelFileError(
-                f"{source}: {info.filename[:60]!r} would unpack to {info.file_size:,} bytes from "
-                f"{info.compress_size:,}, as a zip bomb does; it is not loaded."
+                f"{source}: {info.filename[:60]!r} is compressed, as partwise.save leaves no array; "
+                "it is not loaded. Save the model again."
             )
+    archive.fp.seek(0, os.SEEK_END)  # type: ignore[union-attr]
+    if sum(info.compress_size for info in infos) > archive.fp.tell():  # type: ignore[union-attr]
+        raise ModelFileError(f"{source} is damaged: its arrays are larger than the file.")
     return entries
 
 
@@ -218,8 +266,11 @@ def _manifest(archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], sou
             f"{source}: its manifest has {info.file_size:,} bytes, over the limit; it is not loaded."
         )
     data = archive.read(info)
+    trouble = _manifest_trouble(data)
+    if trouble:
+        raise ModelFileError(f"{source} is not loaded: its manifest has {trouble}.")
     try:
-        manifest = json.loads(data)
+        manifest = json.loads(data.decode("utf-8"))
     except ValueError as error:
         raise ModelFileError(
             f"{source} is not a valid model file: its manifest is no JSON ({error})."
@@ -241,10 +292,13 @@ def _manifest(archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], sou
     return manifest
 
 
-def _unreadable(file: Path, source: str, error: Exception) -> str:
+def _unreadable(file: Path | IO[bytes], source: str, error: Exception) -> str:
     try:
-        with file.open("rb") as stream:
-            start = stream.read(4)
+        if isinstance(file, Path):
+            start = file.open("rb").read(4)
+        else:
+            file.seek(0)
+            start = file.read(4)
     except OSError:
         return f"{source} cannot be read: {error}."
     if start.startswith(b"PK"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import math
 import struct
@@ -11,6 +12,8 @@ from collections.abc import Callable
 from typing import IO, Any
 
 import numpy as np
+
+from partwise.io.budget import spend
 
 # What zipfile is known to raise on damaged archives: besides its own error, a flipped flag bit asks for a
 # password (RuntimeError) or an unknown compression (NotImplementedError), a wrong offset seeks before the
@@ -30,6 +33,7 @@ ZIP_TROUBLE = (
 )
 
 _CHUNK = 1 << 24
+_LONGEST_HEADER = 10_000  # the limit that numpy sets itself, but only after having read the whole
 _HEADERS: dict[tuple[int, int], Callable[[Any], Any]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -47,8 +51,10 @@ def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]
         read = _HEADERS[version]
     except (ValueError, KeyError) as error:
         raise NpyTrouble("is not a .npy array as numpy.save writes them") from error
+    size = stream.read(2 if version == (1, 0) else 4)
+    head = stream.read(min(_LONGEST_HEADER, int.from_bytes(size, "little")))
     try:
-        shape, fortran, dtype = read(stream)
+        shape, fortran, dtype = read(io.BytesIO(size + head))
     except Exception as error:  # numpy parses the header as Python text: garbage fails in many ways
         raise NpyTrouble("is not a .npy array as numpy.save writes them: its header is damaged") from error
     return tuple(shape), bool(fortran), dtype
@@ -67,6 +73,7 @@ def read_npy(stream: IO[bytes], size: int) -> np.ndarray[Any, Any]:
         )
     if needed == 0:
         return np.zeros(shape, dtype=dtype)
+    spend(needed)
     data = np.empty(needed, dtype=np.uint8)
     filled = 0
     while filled < needed:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.budget import spend
 from partwise.io.errors import DataError
 from partwise.io.npy import ZIP_TROUBLE, NpyTrouble, read_header, read_npy
 from partwise.io.table import Table, numeric_matrix, unstacked
@@ -197,10 +198,7 @@ def _build(build: Callable[..., Any], arrays: _Arrays, parts: tuple[str, ...], s
         rest = (rest,)  # type: ignore[assignment]
     try:
         matrix = build((data, *rest), shape=(int(shape[0]), int(shape[1])))
-        if hasattr(matrix, "check_format"):
-            # The indices come from a file: without the full check a bad one reads outside the arrays.
-            matrix.check_format(full_check=True)
-    except (ValueError, TypeError, IndexError, OverflowError) as error:
+    except (ValueError, TypeError, IndexError, ArithmeticError) as error:
         raise DataError(
             f"{source} holds a sparse matrix whose parts do not fit together: {error}. "
             "Save it again with scipy.sparse.save_npz."
@@ -216,6 +214,7 @@ def _vocabulary(arrays: _Arrays, columns: int, source: str) -> list[str]:
 
 
 def _words(array: np.ndarray[Any, Any]) -> list[str]:
+    spend(array.nbytes + 64 * array.size)
     values = array.reshape(-1).tolist()
     return [value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in values]
 

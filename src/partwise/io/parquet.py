@@ -7,27 +7,49 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.budget import left, spend
+from partwise.io.cells import Reading, Rows
+from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
 from partwise.io.layout import holds_text, number
 from partwise.io.table import Table, numeric_matrix
 from partwise.io.words import free_name, only_text, set_aside, shorten, text_column
 
 
-def read_parquet(path: Path, source: str) -> Table:
+def read_parquet(path: Path, source: str, reading: Reading | None = None) -> Table:
     """Return the numbers of a .parquet file; a stored index or a first text column names the rows."""
     from pyarrow import parquet
 
     try:
         # ParquetFile, not read_table: the latter would add columns for folders named like "year=2020".
         with parquet.ParquetFile(path) as file:
-            return _from_arrow(file.read(), source)
-    except DataError:
+            words = [field.name for field in file.schema_arrow if _is_text(field.type)]
+        # Text as numbers of words: a file may say the same long text of every row.
+        with parquet.ParquetFile(path, read_dictionary=words) as file:
+            table = _read(file)
+        if reading is not None and reading.acts:
+            return table_of_cells(_rows(table), source, True, None, reading)
+        return _from_arrow(table, source)
+    except (DataError, MemoryError):
         raise
     except Exception as error:  # pyarrow raises its own kinds, OSError and, on damaged pages, others
         raise DataError(
             f"{source} is not a readable .parquet file: {shorten(str(error), 120)}. "
             "It may have been cut short, or not be what its name says; write it again."
         ) from error
+
+
+def _read(file: Any) -> Any:
+    """The table, read in batches so that what comes out of its pages is counted as it comes."""
+    import pyarrow as pa
+
+    width = max(1, len(file.schema_arrow))
+    spend(8 * file.metadata.num_rows)
+    batches = []
+    for batch in file.iter_batches(batch_size=max(1, min(1 << 16, left() // (64 * width)))):
+        spend(batch.nbytes)
+        batches.append(batch)
+    return pa.Table.from_batches(batches, file.schema_arrow)
 
 
 def _from_arrow(table: Any, source: str) -> Table:
@@ -43,6 +65,8 @@ def _from_arrow(table: Any, source: str) -> Table:
             "Give a table with numbers in it."
         )
     text, noted = _take_text(table, names, data, source)
+    # Once as columns, once as the matrix.
+    spend(16 * table.num_rows * len(data))
     columns = [_numbers(table.column(place), names[place], source) for place in data]
     matrix = np.empty((table.num_rows, len(columns)), dtype=np.result_type(*columns))
     for place, column in enumerate(columns):
@@ -60,6 +84,17 @@ def _from_arrow(table: Any, source: str) -> Table:
         corner="" if corner.startswith("__index_level_") else corner,
         notes=noted,
     )
+
+
+def _rows(table: Any) -> Rows:
+    """The table as rows of cells, its stored index first, under a header."""
+    names = list(table.column_names)
+    stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    index = [name for name in stored if isinstance(name, str) and name in names]
+    order = [*index, *(name for name in names if name not in index)]
+    header = ["" if name.startswith("__index_level_") else name for name in order]
+    columns = [_strings(table.column(name)) for name in order]
+    return lambda: enumerate([header, *map(list, zip(*columns))], start=1)
 
 
 def _take_text(
@@ -111,4 +146,15 @@ def _numbers(column: Any, name: str, source: str) -> np.ndarray[Any, Any]:
 
 
 def _strings(column: Any) -> list[str]:
-    return ["" if value is None else str(value) for value in column.to_pylist()]
+    """The cells as text; those that share a word of a dictionary share the string."""
+    import pyarrow as pa
+
+    spend(64 * len(column))
+    if not pa.types.is_dictionary(column.type):
+        spend(column.nbytes)
+        return ["" if value is None else str(value) for value in column.to_pylist()]
+    cells: list[str] = []
+    for chunk in column.chunks:
+        words = ["" if word is None else str(word) for word in chunk.dictionary.to_pylist()]
+        cells += ["" if place is None else words[place] for place in chunk.indices.to_pylist()]
+    return cells

@@ -17,7 +17,7 @@ from partwise.plugins import load_plugins
 if TYPE_CHECKING:
     from partwise.io.table import Table
 
-OPTIONS = ("key", "header", "row_names", "stack")
+OPTIONS = ("key", "header", "row_names", "stack", "encoding", "reading")
 _SUFFIX = re.compile(r"(\.[a-z0-9_-]+)+")
 
 
@@ -34,7 +34,9 @@ class Reader:
         wrote it (for error sentences) and the options named below; returns a :class:`Table` or raises
         :class:`DataError`. A string "module:name" is imported when the first such file is read.
     options : tuple of str, default=()
-        Which options of ``read`` the function takes, of "key", "header", "row_names" and "stack".
+        Which options of ``read`` the function takes, of "key", "header", "row_names", "stack" and "encoding";
+        "reading" if it sees to the columns and the meaning of cells by itself, as
+        ``partwise.io.delimited.table_of_cells`` does. For others ``read`` does it, on numbers alone.
     package : str, optional
         The package that the function imports and that may not be installed. An ImportError becomes a sentence
         that names it.
@@ -68,13 +70,21 @@ _readers: list[Reader] = [
     Reader(
         (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
         "partwise.io.delimited:read_delimited",
-        ("header", "row_names"),
+        ("header", "row_names", "encoding", "reading"),
     ),
     Reader((".npy",), "partwise.io.npz:read_npy_file", ("stack",)),
     Reader((".npz",), "partwise.io.npz:read_npz_file", ("key", "stack")),
     Reader((".mtx", ".mtx.gz"), "partwise.io.market:read_market"),
-    Reader((".parquet",), "partwise.io.parquet:read_parquet", (), "pyarrow", "tables"),
+    Reader((".parquet",), "partwise.io.parquet:read_parquet", ("reading",), "pyarrow", "tables"),
     Reader((".h5ad",), "partwise.io.h5ad:read_h5ad", ("key",), "anndata", "tables"),
+    Reader(
+        (".xlsx",),
+        "partwise.io.excel:read_excel",
+        ("key", "header", "row_names", "reading"),
+        "openpyxl",
+        "surveys",
+    ),
+    Reader((".sav",), "partwise.io.spss:read_spss", ("reading",), "pyreadstat", "surveys"),
 ]
 
 

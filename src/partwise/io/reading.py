@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from partwise.io.answers import Answers
+from partwise.io.budget import limited, spend
+from partwise.io.cells import Reading, applied
 from partwise.io.errors import DataError
 from partwise.io.readers import Reader, find_reader, known_suffixes, listed
 from partwise.io.table import Table
+from partwise.io.text import MAGIC
 
 
 def read(
@@ -19,24 +27,50 @@ def read(
     header: bool | None = None,
     row_names: bool | None = None,
     stack: bool = False,
+    yes_no: bool | Literal["words"] = False,
+    yes: str | Sequence[str] = (),
+    no: str | Sequence[str] = (),
+    missing: str | Sequence[str] = (),
+    id: str | None = None,
+    drop: str | Sequence[str] = (),
+    columns: str | Sequence[str] | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
 ) -> Table:
     """Return the matrix in a data file, with the names of its rows and columns where it has them.
 
     The extension says the format: .csv, .tsv, .txt (each also with .gz), .npy, .npz, .mtx, .mtx.gz, .parquet,
-    .h5ad, and those that were added with :func:`register_reader`. Sparse formats come back as CSR, text tables as
-    float64 with NaN for missing cells. Columns of text are set aside: see :class:`Table`.
+    .h5ad, .xlsx, .sav, and those that were added with :func:`register_reader`. Sparse formats come back as CSR, text
+    tables as float64 with NaN for missing cells. Columns of text are set aside: see :class:`Table`.
 
     Parameters
     ----------
     path : str or path-like
-        The file.
+        The file; "-" is standard input, text unless ``format`` says otherwise.
     key : str, optional
-        The array of a .npz, or the layer of an .h5ad.
+        The array of a .npz, the layer of an .h5ad, or the sheet of an .xlsx.
     header, row_names : bool, optional
         Whether the first row and the first column of a text table hold names; None finds out.
     stack : bool, default=False
         Whether arrays of more than two dimensions are taken, as a stack of items along the first: each item
         becomes one row and ``meta["shape"]`` keeps its shape. Only .npy and .npz hold such arrays.
+    yes_no : bool or "words", default=False
+        Whether the table is one of yes and no: words for them in many languages, + and −, x and nothing, 1 and 2
+        become 1 and 0, and a note says what was read as what. With "words", numbers stay what they are.
+    yes, no, missing : str or sequence of str, default=()
+        Further cells that mean this, "" for empty cells; case and accents do not count.
+    id : str, optional
+        The column that names the rows. If it is not given, a column with a name such as "id" or "respondent" and with
+        unique values is taken.
+    drop, columns : str or sequence of str, optional
+        Columns to leave out, and columns to read: names, or names with commas between them.
+    format : str, optional
+        An extension, as "csv", that is used instead of that of the file.
+    encoding : str, optional
+        Of a text table, as "latin-1"; UTF-8 or, with a byte order mark, UTF-16, if it is not given.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of a number in text.
 
     Returns
     -------
@@ -48,14 +82,35 @@ def read(
     DataError
         With a sentence to act on, for any file that cannot be read so.
     """
+    if decimal not in (".", ","):
+        raise DataError(f"decimal must be '.' or ','; got '{decimal}'.")
+    answers = Answers(_several(yes), _several(no), _several(missing), bool(yes_no), yes_no is True)
+    chosen = None if columns is None else _several(columns)
+    given: dict[str, Any] = {
+        "key": key,
+        "header": header,
+        "row_names": row_names,
+        "stack": stack,
+        "encoding": encoding,
+        "reading": Reading(answers, id, _several(drop), chosen, decimal),
+    }
     source = os.fspath(path)
+    if source == "-":
+        suffix = f".{(format or 'txt').lstrip('.').lower()}"
+        with _standard_input(suffix, format is None) as file:
+            return _read(file, "stdin", suffix, given)
     file = Path(source)
-    _require_file(file, source)
-    suffix, reader = _reader(file, source)
-    _require_options(reader, source, key, header, row_names)
-    given: dict[str, Any] = {"key": key, "header": header, "row_names": row_names, "stack": stack}
+    require_file(file, source)
+    return _read(file, source, file.name if format is None else f".{format.lstrip('.').lower()}", given)
+
+
+def _read(file: Path, source: str, name: str, given: dict[str, Any]) -> Table:
+    """Read a file as one of this name is read."""
+    suffix, reader = _reader(Path(name), source)
+    _require_options(reader, source, given)
     try:
-        table = reader.load()(file, source, **{option: given[option] for option in reader.options})
+        with limited(source):
+            table = reader.load()(file, source, **{option: given[option] for option in reader.options})
     except OSError as error:
         raise DataError(f"{source} cannot be read: {error.strerror or error}.") from error
     except ImportError as error:
@@ -65,14 +120,39 @@ def read(
         raise DataError(f"Reading {suffix} needs {reader.package}: pip install {install}") from error
     if not isinstance(table, Table):
         raise TypeError(f"The reader of {suffix} files returned a {type(table).__name__}, not a Table.")
-    return table
+    return table if "reading" in reader.options else applied(table, given["reading"])
 
 
-def _require_file(file: Path, source: str) -> None:
+def _several(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(str(word) for word in given)
+
+
+@contextmanager
+def _standard_input(suffix: str, is_text: bool) -> Iterator[Path]:
+    """Standard input as a file that can be read more than once, deleted afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"stdin{suffix}"
+        with limited("stdin"), file.open("wb") as copy:
+            while block := sys.stdin.buffer.read(1 << 20):
+                spend(len(block))
+                copy.write(block)
+        with file.open("rb") as copy:
+            if is_text and copy.read(8).startswith(tuple(MAGIC)):
+                raise DataError(
+                    "stdin is not a text table. Say what it is, as --format npz or --format xlsx."
+                )
+        yield file
+
+
+def require_file(file: Path, source: str) -> None:
+    """Raise DataError, with a sentence, unless ``file`` is a file on disk."""
     if file.is_dir():
         raise DataError(f"{source} is a folder. Give the path of one data file in it.")
-    if file.exists():
+    if file.is_file():
         return
+    if file.exists():
+        # Opening a pipe waits for a writer that may never come, and a device may have no end.
+        raise DataError(f"{source} is a pipe or a device, not a file. Write its content into a file first.")
     folder = file.parent
     if not folder.is_dir():
         raise DataError(f"{source}: no such file; the folder {folder} does not exist either.")
@@ -96,16 +176,13 @@ def _reader(file: Path, source: str) -> tuple[str, Reader]:
     return found
 
 
-def _require_options(
-    reader: Reader, source: str, key: str | None, header: bool | None, row_names: bool | None
-) -> None:
+def _require_options(reader: Reader, source: str, given: dict[str, Any]) -> None:
     """Raise DataError for an option that was given but that the reader does not take."""
+    key = given["key"]
     if key is not None and "key" not in reader.options:
         files = listed(known_suffixes("key"), "and")
         raise DataError(f"{source}: key='{key}' only applies to {files} files. Leave key out.")
-    for name, value in (("header", header), ("row_names", row_names)):
-        if value is not None and name not in reader.options:
+    for name in ("header", "row_names", "encoding"):
+        if given[name] is not None and name not in reader.options:
             files = listed(known_suffixes(name), "and")
-            raise DataError(
-                f"{source}: header and row_names only apply to text tables ({files}). Leave them out."
-            )
+            raise DataError(f"{source}: {name} only applies to tables of text ({files}). Leave it out.")

@@ -3,15 +3,42 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, TypeVar
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from partwise.plugins import find, load_plugins
 
 _Class = TypeVar("_Class", bound=type)
 
+
+class Step(NamedTuple):
+    """How model files keep an estimator of another library.
+
+    Parameters
+    ----------
+    contents : dict
+        The attributes that are kept, and their kinds; see `partwise.io.contents`.
+    only : dict
+        Parameters of which only one value is kept, for others would name a path, a cache or a function.
+    instead : str
+        What to do where an attribute or parameter cannot be kept, as a sentence.
+    check : callable, optional
+        Called with a fitted model, to raise ValueError with what the declaration cannot say.
+    """
+
+    contents: Mapping[str, Any]
+    only: Mapping[str, Any] = {}
+    instead: str = ""
+    check: Callable[[Any], object] | None = None
+
+
 _models: dict[str, type] = {}
 _values: dict[str, type] = {}
+_steps: dict[str, Step] = {}
+_homes: dict[str, str] = {}
+_functions: dict[str, str] = {}
+_instead: dict[str, str] = {}
 _providers: list[Callable[[], object]] = []
 
 
@@ -40,6 +67,38 @@ def register_model(cls: _Class) -> _Class:
             f"{cls.__name__} has no get_params; register_model takes scikit-learn style estimators."
         )
     return _register(_models, cls)
+
+
+def register_step(path: str, step: Step) -> None:
+    """Let estimators of another library be saved, with the attributes that `step` declares and no others.
+
+    Parameters
+    ----------
+    path : str
+        Module and class, as in "sklearn.decomposition.PCA"; imported when a model of this class is saved or loaded.
+    step : Step
+        What is kept.
+    """
+    home, _, name = path.rpartition(".")
+    _steps[name] = step
+    _homes[name] = home
+
+
+def register_function(path: str) -> None:
+    """Let a function be a parameter of saved models; files hold its name, which is looked up here."""
+    home, _, name = path.rpartition(".")
+    _functions[name] = home
+
+
+def suggest(names: str, instead: str) -> None:
+    """Have the refusal of classes of these names (a text, with blanks between) end with the sentence `instead`."""
+    _instead.update(dict.fromkeys(names.split(), instead))
+
+
+def instead_of(cls: type) -> str | None:
+    """What to use instead of a class of another library, as a sentence; None where nothing was suggested."""
+    _call_providers()
+    return _instead.get(cls.__name__)
 
 
 def register_value(cls: _Class) -> _Class:
@@ -78,6 +137,8 @@ def provide_models(provider: Callable[[], object]) -> None:
 def find_model(name: str) -> type | None:
     """The registered model class of this name, or None."""
     _call_providers()
+    if name in _homes and name not in _models:
+        register_model(getattr(importlib.import_module(_homes[name]), name))
     return find(_models, name)
 
 
@@ -87,11 +148,34 @@ def find_value(name: str) -> type | None:
     return find(_values, name)
 
 
+def step_of(cls: type) -> Step | None:
+    """How model files keep this class: as registered, else as its `file_contents` declares; None if it does not."""
+    if is_step(cls):
+        return _steps[cls.__name__]
+    if not hasattr(cls, "file_contents"):
+        return None
+    return Step(cls.file_contents, check=getattr(cls, "_check_contents", None))
+
+
+def is_step(cls: type) -> bool:
+    """Whether this class is of another library, so that only declared attributes are kept."""
+    return cls.__name__ in _steps and _models.get(cls.__name__) is cls
+
+
+def find_function(name: str) -> Callable[..., Any] | None:
+    """The registered function of this name, or None."""
+    _call_providers()
+    if name not in _functions:
+        return None
+    found: Callable[..., Any] = getattr(importlib.import_module(_functions[name]), name)
+    return found
+
+
 def known_models() -> list[str]:
     """The names of all registered model classes, sorted."""
     _call_providers()
     load_plugins()
-    return sorted(_models)
+    return sorted({*_models, *_steps})
 
 
 def known_values() -> list[str]:
@@ -104,7 +188,7 @@ def known_values() -> list[str]:
 def is_model(value: Any) -> bool:
     """Whether the value is of exactly a registered model class."""
     if type(value).__name__ not in _models:
-        _call_providers()
+        find_model(type(value).__name__)
     return _models.get(type(value).__name__) is type(value)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from partwise.io.budget import spend
 from partwise.io.errors import DataError
+from partwise.well_formed import require_well_formed
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +78,26 @@ def numeric_matrix(array: Any, where: str) -> Any:
     if sparse:
         from scipy.sparse import csr_matrix
 
-        return csr_matrix(array, dtype=wanted)
-    return array if dtype == wanted else array.astype(wanted)
+        try:
+            require_well_formed(array, where)
+        except ValueError as error:
+            raise DataError(str(error)) from error
+        # As CSR, with indices of 8 bytes; whoever fits it needs at least a number for each row and column.
+        spend((wanted.itemsize + 8) * array.nnz + 8 * sum(array.shape))
+        return _converted(lambda: csr_matrix(array, dtype=wanted), where)
+    if dtype == wanted:
+        return array
+    spend(wanted.itemsize * array.size)
+    return _converted(lambda: array.astype(wanted), where)
+
+
+def _converted(convert: Callable[[], Any], where: str) -> Any:
+    """The converted matrix; numbers beyond its type become infinite, which the model will name, not numpy."""
+    try:
+        with np.errstate(all="ignore"):
+            return convert()
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise DataError(f"{where} cannot be read as a matrix of numbers: {error}. Save it again.") from error
 
 
 def unstacked(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:

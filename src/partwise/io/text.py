@@ -12,13 +12,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
+from partwise.io.budget import Lines, Unpacked
 from partwise.io.errors import DataError
 
 SPACES = " "  # any run of blanks, as np.savetxt and fixed-width tables have it
 _HEAD = 1 << 16
+_MOST_BLANK = 1_000_000
 _QUOTED = re.compile(r'"[^"]*("|$)')
-_MAGIC = {
-    b"PK\x03\x04": "it is a zip archive or an Excel workbook; export it as CSV",
+MAGIC = {
+    b"PK\x03\x04": "it is a zip archive; name it .xlsx if it is an Excel workbook",
     b"PAR1": "it is a parquet file; name it .parquet",
     b"\x93NUMPY": "it is a NumPy array; name it .npy",
     b"\x89HDF": "it is an HDF5 file; name it .h5ad if AnnData wrote it",
@@ -29,12 +31,17 @@ _MAGIC = {
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a file to read its bytes, decompressed where the name ends in .gz."""
     if path.name.lower().endswith(".gz"):
-        return gzip.open(path, "rb")  # type: ignore[return-value]
+        return io.BufferedReader(Unpacked(gzip.open(path, "rb"), path.stat().st_size), 1 << 17)
     return path.open("rb")
 
 
-def open_text(path: Path, source: str) -> IO[str]:
+def open_text(path: Path, source: str, encoding: str | None = None) -> IO[str]:
     """Open a text file, gz-compressed or not, whatever its byte order mark; raise DataError if binary."""
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except LookupError:
+            raise DataError(f"There is no encoding '{encoding}'; try utf-8, latin-1 or cp1252.") from None
     raw = open_bytes(path)
     try:
         head = raw.read(_HEAD)
@@ -44,39 +51,41 @@ def open_text(path: Path, source: str) -> IO[str]:
         raise DataError(
             f"{source} is not a readable gzip file: {error}. Compress it again, or drop .gz from its name."
         ) from error
-    for magic, meaning in _MAGIC.items():
+    for magic, meaning in MAGIC.items():
         if head.startswith(magic):
             raw.close()
             raise DataError(f"{source} is not a text table: {meaning}.")
     wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    if not wide and b"\0" in head:
+    if encoding is None and not wide and b"\0" in head:
         raw.close()
         raise DataError(
             f"{source} is not a text table: it holds binary data (a zero byte). "
             "Name the file by what it is, or export it as CSV."
         )
-    return io.TextIOWrapper(raw, encoding="utf-16" if wide else "utf-8-sig", newline="")
+    return io.TextIOWrapper(raw, encoding=encoding or ("utf-16" if wide else "utf-8-sig"), newline="")
 
 
-def find_delimiter(path: Path, source: str) -> str:
+def find_delimiter(path: Path, source: str, encoding: str | None = None, decimal: str = ".") -> str:
     """Return the character between cells: by the extension, by the first lines where that is not enough."""
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".tsv"):
         return "\t"
-    with open_text(path, source) as stream:
+    with open_text(path, source, encoding) as stream:
         try:
             head = stream.read(_HEAD)
         except UnicodeDecodeError as error:
             raise not_utf8(source, error) from error
         except (OSError, EOFError, zlib.error) as error:
             raise broken_gzip(source, error) from error
+    lines = _lines(head)
+    whole = lines[:-1] if len(head) == _HEAD and len(lines) > 1 else lines
     if name.endswith(".csv"):
         # Where decimals have commas, spreadsheets export "CSV" with semicolons. Marks in quotes do not count.
         first = next(iter(_lines(_QUOTED.sub("q", head))), "")
-        return next((mark for mark in ",;\t" if mark in first), ",")
-    lines = _lines(head)
-    whole = lines[:-1] if len(head) == _HEAD and len(lines) > 1 else lines
-    return _sniff(whole[:50])
+        found = [mark for mark in (",;\t" if decimal == "." else ";\t,") if mark in first]
+        # A comma may also stand in a question, or in a number: then another mark cuts all rows alike.
+        return found[0] if len(found) == 1 else _sniff(whole[:50], found) if found else ","
+    return _sniff(whole[:50], "\t,;|" + SPACES if decimal == "." else "\t;|," + SPACES)
 
 
 def _lines(text: str) -> list[str]:
@@ -84,10 +93,10 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
 
 
-def _sniff(lines: list[str]) -> str:
+def _sniff(lines: list[str], marks: Iterable[str]) -> str:
     """The first mark that cuts every line into equally many cells; a header may be one cell short."""
     cut: list[str] = []
-    for mark in ("\t", ",", ";", "|", SPACES):
+    for mark in marks:
         try:
             widths = [len(cells) for _, cells in _cells(lines, mark)]
         except csv.Error:
@@ -101,10 +110,16 @@ def _sniff(lines: list[str]) -> str:
 
 def records(stream: IO[str], delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that is not blank: its number in the file, counted from 1, and its cells."""
-    reader = _cells(stream, delimiter)
-    number = 0
+    lines = Lines(stream)
+    reader = _cells(lines, delimiter)
+    number = blank = 0
     try:
         for number, cells in reader:
+            lines.pending = 0
+            if len(cells) < 2 and not (cells and cells[0].strip()):
+                blank += 1
+                if blank > _MOST_BLANK:
+                    raise DataError(f"{source} has more than {_MOST_BLANK:,} blank lines. Remove them.")
             if cells:
                 yield number, cells
     except csv.Error as error:
@@ -137,7 +152,7 @@ def not_utf8(source: str, error: UnicodeDecodeError, row: int | None = None) -> 
     place = "" if row is None else f" near row {row}"
     return DataError(
         f"{source} is not UTF-8 text: byte 0x{byte:02x}{place}. "
-        "Save it as 'CSV UTF-8', or name the file by what it is."
+        "Say how it is encoded, as --encoding latin-1 (in Python: encoding='latin-1'), or save it as 'CSV UTF-8'."
     )
 
 

@@ -20,6 +20,14 @@ def shorten(text: str, length: int = 40) -> str:
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
+def listing(words: Sequence[str], most: int = 5) -> str:
+    """Words in quotes for a sentence: 'a', 'b' and 'c'; "and 3 more" after ``most``."""
+    shown = [f"'{shorten(word)}'" for word in words[:most]]
+    if len(words) > most:
+        shown.append(f"{len(words) - most} more")
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
 def text_column(
     source: str, name: str | None, place: int, example: str, row: int, others: Sequence[str] = ()
 ) -> str:
@@ -37,7 +45,7 @@ def text_column(
     if place == 0:
         sentence += " If it holds row names, leave its header cell empty."
     if DECIMAL_COMMA.fullmatch(example.strip()):
-        sentence += f" Write decimals with a point: {example.strip().replace(',', '.')}."
+        sentence += " If its commas are decimal points, add --decimal , (in Python: decimal=',')."
     return sentence
 
 
@@ -45,7 +53,8 @@ def only_text(source: str, name: str | None, place: int, example: str, row: int)
     """The sentence for a table without a column of numbers; the arguments describe its first column of text."""
     return (
         f"{source} has no column of numbers: {_label(name, place)} holds text, e.g. '{shorten(example)}' in row "
-        f"{row}. Give a table with numbers in it."
+        f"{row}. Give a table with numbers in it, or name its words for yes and no: --yes, --no (in Python: yes=, "
+        "no=)."
     )
 
 
@@ -55,10 +64,7 @@ def set_aside(source: str, names: Sequence[str]) -> tuple[str, ...]:
         return ()
     if len(names) == 1:
         return (f"{source}: column '{shorten(names[0])}' holds text and was set aside.",)
-    shown = [f"'{shorten(name)}'" for name in names[:5]]
-    if len(names) > 5:
-        shown.append(f"{len(names) - 5} more")
-    return (f"{source}: columns {', '.join(shown[:-1])} and {shown[-1]} hold text and were set aside.",)
+    return (f"{source}: columns {listing(names)} hold text and were set aside.",)
 
 
 def free_name(name: str | None, place: int, taken: Container[str]) -> str:

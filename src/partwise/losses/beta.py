@@ -176,6 +176,11 @@ class BetaDivergence(Loss):
         return 0.0, self.beta - 1.0
 
     @property
+    def degree(self) -> float:  # type: ignore[override]
+        """β."""
+        return self.beta
+
+    @property
     def needs_positive_data(self) -> bool:  # type: ignore[override]
         """Whether d(0 | y) is infinite: β ≤ 0."""
         return self.beta <= 0.0

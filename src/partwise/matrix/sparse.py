@@ -13,6 +13,7 @@ from partwise.matrix.base import InMemory, RowSlab
 from partwise.matrix.dense import PART_ENTRIES
 from partwise.matrix.loss_kernels import kernels_for
 from partwise.parallel import get_threads, over_rows
+from partwise.well_formed import require_well_formed
 
 _NONE = np.empty(0)
 
@@ -87,6 +88,7 @@ class Sparse(InMemory):
         Sparse
             The matrix.
         """
+        require_well_formed(X)
         background = 1.0 if unstored_observed else 0.0
         u, v = X.data, None
         if weights is not None:

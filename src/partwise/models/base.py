@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from partwise.compiling import listen_for_compiling
 from partwise.core import Checkpoint, ProgressBar, Session, open_session
+from partwise.messages import held_back
+from partwise.models.looking import PartsMixin
 
 listen_for_compiling()
 
 
-class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FactorModel(PartsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """X ≈ W · components_; `transform` gives W."""
 
     #: What the command line calls the model, one of its parts, and the files for W and H.
     kind: str
+    #: Whether data are yes and no: False, True, or "words" where numbers are counts; see `partwise.io.read`.
+    yes_no: bool | str = False
     part_word = "part"
     result_files = ("W.csv", "H.csv")
     components_: np.ndarray
@@ -100,7 +104,7 @@ def fit_session(
     checkpoint: Any = None,
     data: Callable[[], dict[str, Any]] = dict,
 ) -> AbstractContextManager[Session]:
-    """The session of one fit: progress bar if `verbose`, time limit, checkpoint.
+    """The session of one fit: its messages (a bar if `verbose` > 0, none if < 0), time limit, checkpoint.
 
     Parameters
     ----------
@@ -126,5 +130,12 @@ def fit_session(
     if checkpoint is not None:
         saved = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
         saved.claim(type(model).__name__, model.get_params(deep=False), data())
-    bar = ProgressBar(total, type(model).__name__, quantity) if model.verbose else None
-    return open_session(max_time, bar, saved)
+    bar = ProgressBar(total, type(model).__name__, quantity) if model.verbose > 0 else None
+    session = open_session(max_time, bar, saved)
+    return session if model.verbose >= 0 else _without_messages(session)
+
+
+@contextmanager
+def _without_messages(session: AbstractContextManager[Session]) -> Iterator[Session]:
+    with held_back(), session as opened:
+        yield opened

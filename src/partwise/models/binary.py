@@ -21,8 +21,9 @@ from partwise.latent.m_step import limits
 from partwise.latent.rescue import rescue
 from partwise.latent.statistics import Statistics
 from partwise.models.base import FactorModel, as_generator, fit_session
+from partwise.models.file_contents import BINARY_CONTENTS
 from partwise.models.inputs import given
-from partwise.models.parameters import choice, real, whole
+from partwise.models.parameters import choice, missing_mark, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.parallel import own_threads
 
@@ -86,7 +87,7 @@ class BinaryNMF(FactorModel):
     random_state : int, Generator, RandomState or None, default=None
         None gives the same answer every time.
     verbose : int, default=0
-        Above 0: a progress bar.
+        1 shows a progress bar on stderr; −1 also leaves out the line about compiling.
 
     Attributes
     ----------
@@ -126,6 +127,8 @@ class BinaryNMF(FactorModel):
     """
 
     kind = "binary"
+    yes_no = "words"
+    file_contents = BINARY_CONTENTS
 
     def __init__(
         self,
@@ -326,7 +329,7 @@ class BinaryNMF(FactorModel):
     # ----------------------------------------------------------------- fitting
 
     def _fit(self, X: Any, sample_weight: Any, checkpoint: Any) -> None:
-        self._check()
+        self._validate_params()
         data = given(self, X, reset=True, missing_values=self.missing_values, sample_weight=sample_weight)
         if data.X.mean() == 0:
             raise ValueError(
@@ -414,7 +417,7 @@ class BinaryNMF(FactorModel):
 
         return nmf_start(session, counts, H, rng, value)
 
-    def _check(self) -> None:
+    def _validate_params(self) -> None:
         H = whole("n_components", self.n_components)
         choice("inference", self.inference, ("auto", "exact", "truncated"))
         choice("update", self.update, ("em", "least-squares"))
@@ -441,8 +444,16 @@ class BinaryNMF(FactorModel):
         for name in ("n_init", "max_iter"):
             whole(name, getattr(self, name))
         real("tol", self.tol)
+        missing_mark(self.missing_values)
         if self.max_time is not None:
             real("max_time", self.max_time)
+
+    def _check_contents(self) -> None:
+        """What `file_contents` cannot say: the E-step is chosen by the number of components."""
+        if self.n_components != self.n_components_:
+            raise ValueError(
+                f"its n_components is {self.n_components}, and it was fitted with {self.n_components_}"
+            )
 
     def _method(self) -> ExpectationMaximization:
         return ExpectationMaximization(

@@ -22,11 +22,13 @@ from partwise.boolean.trust import measure_trust
 from partwise.core import digest
 from partwise.io.registry import register_model
 from partwise.models.base import FactorModel, as_generator, fit_session
+from partwise.models.file_contents import BOOLEAN_CONTENTS
 from partwise.models.inputs import row_names, row_weight, validated
 from partwise.models.parameters import check_boolean, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.tile_details import tile_details
 from partwise.models.yes_no import to_bit_table
+from partwise.well_formed import require_well_formed
 
 
 @register_model
@@ -68,7 +70,7 @@ class BooleanMF(FactorModel):
     random_state : int, Generator, RandomState or None, default=None
         None gives the same answer every time.
     verbose : int, default=0
-        1 shows a progress bar on stderr.
+        1 shows a progress bar on stderr; −1 also leaves out the line about compiling.
 
     Attributes
     ----------
@@ -118,6 +120,8 @@ class BooleanMF(FactorModel):
     """
 
     kind = "boolean"
+    yes_no = True
+    file_contents = BOOLEAN_CONTENTS
     part_word = "tile"
     result_files = ("usage.csv", "tiles.csv")
 
@@ -254,6 +258,7 @@ class BooleanMF(FactorModel):
             True where a tile that the row uses has the column.
         """
         check_is_fitted(self)
+        require_well_formed(X)
         usage = np.asarray(X.toarray() if hasattr(X, "tocsr") else X, dtype=bool)
         if usage.ndim != 2 or usage.shape[1] != len(self.components_):
             raise ValueError(
@@ -390,6 +395,9 @@ class BooleanMF(FactorModel):
                     usage = usage_of(plain, measures.tiles.columns, found.prices)
             session.keep(lambda: self._keep(log, found, measures))
         return usage
+
+    def _validate_params(self) -> None:
+        check_boolean(self)
 
     def _settings(self) -> Settings:
         return Settings(**{one.name: getattr(self, one.name) for one in fields(Settings)})

@@ -11,6 +11,7 @@ from partwise.losses import as_loss
 from partwise.models.inputs import check_start
 from partwise.models.nmf import NMF
 from partwise.models.parameters import check_nmf
+from partwise.models.units import inside, outside
 
 
 def non_negative_factorization(
@@ -77,6 +78,9 @@ def non_negative_factorization(
     data = model._given(X, reset=True, weights=weights, sample_weight=sample_weight)
     k = np.shape(H)[0] if n_components in ("auto", None) else int(n_components)
     H = check_start(H, (k, data.X.shape[1]), "NMF (input H)", data.X.dtype)
-    problem = model._problem(data.X, loss=as_loss(model.beta_loss), update_H=False)
+    loss = as_loss(model.beta_loss)
+    units = model._units(data.X, data.exponent, loss, H)
+    problem = model._problem(data.X, units, loss=loss, update_H=False)
     model._pick(problem)
-    return model._solve_rows(problem, np.ascontiguousarray(H.T)), H, 0
+    W = model._solve_rows(problem, np.ascontiguousarray(inside(H, units.H).T))
+    return outside(W, units.W), H, 0

@@ -10,10 +10,12 @@ import numpy as np
 from partwise.core import Callback, Problem, Session
 from partwise.io.registry import register_model
 from partwise.models.base import as_generator
-from partwise.models.graph_part import check_graph_parameters, graphs_of, weighed, with_graphs
+from partwise.models.graph_part import GRAPH_CONTENTS, check_graph_parameters, graphs_of, weighed, with_graphs
 from partwise.models.inputs import Given
 from partwise.models.nmf import NMF
+from partwise.models.units import Units
 from partwise.priors import Prior
+from partwise.priors.scaled import times_power
 from partwise.solvers.base import AlternatingSolver
 
 
@@ -28,10 +30,10 @@ class GraphNMF(NMF):
         D(X | WH) + \frac{\lambda}{2} \sum_k s_k^2\, w_k^\top L\, w_k
 
     where L is the Laplacian of a graph over the samples and :math:`s_k` the size of component k. This is equation
-    6.2 of Epstein (2017), after Cai, He, Han & Huang (2011), with W taken at the scale where components have size one:
-    as printed, the penalty vanishes when W shrinks and H grows, which changes nothing else. Under the Kullback-Leibler
-    loss the penalty is the same (Cai et al. use a divergence between rows there). A graph over the features does the
-    same for the columns of H, at the scale where the columns of W have size one.
+    6.2 of Epstein (2017), after Cai, He, Han & Huang (2011), with W taken at the scale where components have size
+    one: as printed, the penalty vanishes when W shrinks and H grows, which changes nothing else. Under the
+    Kullback-Leibler loss the penalty is the same (Cai et al. use a divergence between rows there). A graph over the
+    features does the same for the columns of H, at the scale where the columns of W have size one.
 
     Parameters
     ----------
@@ -39,8 +41,8 @@ class GraphNMF(NMF):
         Number of components.
     graph : {"knn", "similarity"}, array, sparse matrix, or a pair of these, default="knn"
         "knn" connects nearest neighbours in X, "similarity" the pairs of rows with the one percent largest dot
-        products. Or edge weights of shape (n, n), symmetric and nonnegative. With ``graph_on="both"``, a pair gives the
-        graph of the samples and that of the features.
+        products. Or edge weights of shape (n, n), symmetric and nonnegative. With ``graph_on="both"``, a pair gives
+        the graph of the samples and that of the features.
     n_neighbors : int, default=5
         For "knn".
     edge_weights : {"binary", "heat", "cosine"}, default="binary"
@@ -77,11 +79,13 @@ class GraphNMF(NMF):
         Seconds that the fit may take.
     callbacks : sequence of callables, optional
         Each is called as ``callback(info, state)`` at the start and after every iteration.
+    scale : {"samples", "components"} or None, default="samples"
+        As in `NMF`: how W and H share a part's size. The penalty does not depend on it.
 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        H. Each component sums to one.
+        H, at the scale that `scale` names.
     graph_weight_ : float, or tuple of two
         λ used, for the samples and the features with ``graph_on="both"``.
     graph_ : csr_matrix, or tuple of two
@@ -105,6 +109,7 @@ class GraphNMF(NMF):
     """
 
     kind = "graph"
+    file_contents = {**NMF.file_contents, **GRAPH_CONTENTS}
     alpha_W: float = 0.0
     alpha_H: float | str = 0.0
     l1_ratio: float = 0.0
@@ -135,6 +140,7 @@ class GraphNMF(NMF):
         n_init: int = 1,
         max_time: float | None = None,
         callbacks: Sequence[Callback] | None = None,
+        scale: str | None = "samples",
     ) -> None:
         self.n_components = n_components
         self.graph = graph
@@ -155,14 +161,16 @@ class GraphNMF(NMF):
         self.n_init = n_init
         self.max_time = max_time
         self.callbacks = callbacks
+        self.scale = scale
 
-    def _fit_problem(self, data: Given, free: np.ndarray | None) -> Problem:
-        check_graph_parameters(self)
-        problem = super()._fit_problem(data, free)
-        self._graphs = () if self.graph_weight == 0 else graphs_of(self, data)
+    def _fit_problem(self, data: Given, units: Units, free: np.ndarray | None) -> Problem:
+        problem = super()._fit_problem(data, units, free)
+        # The penalty is a square in the units of X, the loss a power of them.
+        self._unit = float(times_power(1.0, (2.0 - units.degree) * units.data))
+        self._graphs = graphs_of(self, data)
         if self.graph_weight == "auto":
             return problem
-        self._weights = (float(self.graph_weight),) * len(self._graphs)
+        self._weights = (float(self.graph_weight) * self._unit,) * len(self._graphs)
         return with_graphs(self, problem, self._graphs, self._weights)
 
     def _settled(
@@ -178,16 +186,22 @@ class GraphNMF(NMF):
         if self.graph_weight == "auto":
             rng = as_generator(self.random_state)
             first = self._start(problem, k, start, fixed, 0, rng)
-            self._weights, start = weighed(self, problem, self._graphs, solver, first, rng)
+            self._weights, there = weighed(self, problem, self._graphs, solver, first, rng)
             problem = with_graphs(self, problem, self._graphs, self._weights)
+            # Where no graph helps, the fit is that of NMF.
+            start = there if any(self._weights) else start
         return problem, start
 
     def _keep(self, *kept: Any) -> None:
         super()._keep(*kept)
-        one = len(self._weights) == 1
-        self.graph_weight_ = self._weights[0] if one else self._weights
-        self.graph_ = self._graphs[0] if one else self._graphs
-        del self._weights, self._graphs
+        weights = tuple(weight / self._unit for weight in self._weights)
+        self.graph_weight_ = weights[0] if len(weights) == 1 else weights
+        self.graph_ = self._graphs[0] if len(weights) == 1 else self._graphs
+        del self._weights, self._graphs, self._unit
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_graph_parameters(self)
 
     def _chosen(self) -> dict[str, str]:
         weights = np.atleast_1d(self.graph_weight_)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from partwise.core import Problem, run
 from partwise.graphs import checked_graph, neighbour_graph, similarity_graph
+from partwise.io.contents import Either, ListOf, Matrix, Number
 from partwise.matrix import InMemory
 from partwise.models.graph_weight import chosen_weight
 from partwise.models.inputs import Given
@@ -17,6 +18,12 @@ from partwise.models.parameters import choice, real, whole
 from partwise.priors import Graph, ScaledGraph
 from partwise.solvers.base import AlternatingSolver
 
+_ADJACENCY = Matrix("f", (None, None), low=0)
+#: What a model file holds of the graph.
+GRAPH_CONTENTS: dict[str, Any] = {
+    "graph_weight_": Either((Number(low=0), ListOf(Number(low=0)))),
+    "graph_": Either((_ADJACENCY, ListOf(_ADJACENCY))),
+}
 #: What the nodes of each graph are.
 SIDES = {"samples": ("samples",), "features": ("features",), "both": ("samples", "features")}
 
@@ -92,7 +99,7 @@ def weighed(
     start: tuple[np.ndarray, np.ndarray],
     rng: np.random.Generator,
 ) -> tuple[tuple[float, ...], tuple[np.ndarray, np.ndarray]]:
-    """The weights that `graph_weight="auto"` chooses, and the factors of the run without a graph that they come from."""
+    """The weights that `graph_weight="auto"` chooses, and where the run without a graph ended that they come from."""
     if not isinstance(problem.X, InMemory):
         raise ValueError("graph_weight='auto' reads the columns of X, so X must be in memory; give a number.")
     result = run(

@@ -11,15 +11,19 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from partwise.domains.annotated import is_anndata, matrix_of
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
+from partwise.models.masks import without_mask
 from partwise.models.streams import row_source, stream
+from partwise.models.units import divided, exponent_of, largest_entry
+from partwise.well_formed import require_well_formed
 
 
 @dataclass(frozen=True)
 class Given:
-    """Data with the names of its rows, when it had any, and as the array or sparse matrix that it wraps."""
+    """Data, the names of their rows if they had any, the power of two they were divided by, and the array itself."""
 
     X: Matrix
     row_names: Any = None
+    exponent: int = 0
     array: Any = None
 
 
@@ -34,9 +38,12 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     Returns X, or X and y if there is a y. Where `checks` accept no sparse X, that of an AnnData is made dense.
     """
     if not is_anndata(X):
-        return validate_data(estimator, X, y, reset=reset, **checks)
+        # Before scikit-learn converts it: scipy's conversions trust the indices too.
+        require_well_formed(X)
+        return validate_data(estimator, without_mask(X), y, reset=reset, **checks)
     check_names(estimator, X, reset)
     array = matrix_of(X)
+    require_well_formed(array)
     if sp.issparse(array) and not checks.get("accept_sparse"):
         array = array.toarray()
     if isinstance(y, str):
@@ -64,11 +71,13 @@ def given(
     highest: float = np.inf,
     loss_name: str = "",
     by_blocks: bool = False,
+    exponent: int | None = 0,
 ) -> Given:
     """Validate X and wrap it; sets `n_features_in_` and `feature_names_in_` on a fit (`reset`).
 
     Where `by_blocks`, X may also be a `Matrix`, a function that returns row blocks, a large `numpy.memmap`, or an
-    AnnData whose X is read from its file; see `partwise.models.streams`.
+    AnnData whose X is read from its file; see `partwise.models.streams`. The data are divided by 2^exponent; None
+    finds one that suits them (see `partwise.models.units`). A `Matrix` is taken as it is.
     """
 
     def check(array: Any) -> None:
@@ -87,9 +96,11 @@ def given(
             raise ValueError(
                 "weights need X as an array or a sparse matrix; row blocks carry NaN where nothing was seen."
             )
-        matrix = X
+        matrix, power = X, 0
         if read is not None:
-            matrix = stream(read, check, wrap, lambda n_rows: row_weight(sample_weight, n_rows))
+            matrix, power = stream(
+                read, check, wrap, lambda n_rows: row_weight(sample_weight, n_rows), exponent
+            )
         elif sample_weight is not None:
             raise ValueError(
                 "sample_weight needs X as an array; a Matrix carries the weights of its rows itself."
@@ -98,7 +109,8 @@ def given(
             check_names(estimator, X, reset)
         else:
             _check_n_features(estimator, matrix.shape[1], reset)
-        return Given(matrix, row_names(X))
+        return Given(matrix, row_names(X), exponent=power)
+    require_well_formed(weights, "weights")
     array = validated(
         estimator,
         X,
@@ -111,7 +123,9 @@ def given(
         array = array.copy()
         array.sum_duplicates()
     check(array)
-    return Given(wrap(array, row_weight(sample_weight, array.shape[0]), weights), row_names(X), array)
+    power = exponent_of(largest_entry(array)) if exponent is None else exponent
+    array = divided(array, power)
+    return Given(wrap(array, row_weight(sample_weight, array.shape[0]), weights), row_names(X), power, array)
 
 
 def _check_n_features(estimator: Any, n_features: int, reset: bool) -> None:
@@ -185,7 +199,7 @@ def row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
     """Weights of rows, checked, as an array of float; None if there are none."""
     if sample_weight is None:
         return None
-    r = np.asarray(sample_weight, dtype=float)
+    r = np.asarray(without_mask(sample_weight), dtype=float)
     if r.ndim == 0:
         r = np.full(n_rows, float(r))
     if r.shape != (n_rows,):
@@ -202,6 +216,8 @@ def row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
 
 def entry_weights(weights: Any, shape: tuple[int, int]) -> Any:
     """Weights of entries, checked: an array of float, or CSR if they are sparse."""
+    require_well_formed(weights, "weights")
+    weights = without_mask(weights)
     w: Any = sp.csr_array(weights, dtype=float) if sp.issparse(weights) else np.asarray(weights, dtype=float)
     if w.shape != shape:
         raise ValueError(f"weights must have the shape of X, {shape}; got {w.shape}.")
@@ -276,7 +292,7 @@ def _stored_weights(X: Any, weights: Any, unstored_observed: bool) -> np.ndarray
             )
         w = np.asarray(weights.data, dtype=float)
     else:
-        w = np.asarray(weights, dtype=float)
+        w = np.asarray(without_mask(weights), dtype=float)
         if w.shape == X.shape and w.ndim == 2:
             outside = w.copy()
             rows, columns = _pattern(X)
@@ -305,7 +321,7 @@ def _pattern(X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def check_start(A: Any, shape: tuple[int, int], whom: str, dtype: Any) -> np.ndarray:
     """A factor given by the user: shape, sign and type as the data ask for."""
-    A = check_array(A, dtype=[np.float64, np.float32])
+    A = check_array(without_mask(A), dtype=[np.float64, np.float32])
     for axis, (word, name) in enumerate((("first", "rows"), ("second", "columns"))):
         if A.shape[axis] != shape[axis]:
             raise ValueError(

@@ -30,9 +30,13 @@ from partwise.mixture.penalty import choose_penalty, held_out
 from partwise.mixture.start import Clusters, class_counts, clustered, start_from_clusters
 from partwise.mixture.training import Trained, TrainingProgress, history_of, train
 from partwise.models.base import as_generator, fit_session
+from partwise.models.file_contents import MIXTURE_CONTENTS
 from partwise.models.inputs import place_of, validated
+from partwise.models.looking import PartsMixin
+from partwise.models.masks import without_mask
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
+from partwise.models.units import exponent_of, inside, outside
 from partwise.parallel import own_threads
 
 #: Features are scaled to one spread, and then so that their absolute values add up to this, in the mean over samples.
@@ -40,7 +44,7 @@ ROW_SUM = 20.0
 
 
 @register_model
-class MixtureClassifier(ClassifierMixin, BaseEstimator):
+class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
     """Each class a mixture of exponentials of the features, trained to tell the classes apart.
 
     The posterior of class i is Σ_j W_j exp(θ_j · h) over the components j of class i, divided by the same sum over
@@ -80,7 +84,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     random_state : int, Generator, RandomState or None, default=None
         None gives the same answer every time.
     verbose : int, default=0
-        1 shows a progress bar on stderr.
+        1 shows a progress bar on stderr; −1 also leaves out the line about compiling.
 
     Attributes
     ----------
@@ -127,6 +131,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     """
 
     kind = "mixture"
+    file_contents = MIXTURE_CONTENTS
     part_word = "component"
     parts_attribute = "means_"
     result_files = ("predictions.csv", "components.csv")
@@ -252,7 +257,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
     # ---------------------------------------------------------------- training
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any) -> None:
-        self._check()
+        self._validate_params()
         data = self._given(X, y, sample_weight)
         rng = as_generator(self.random_state)
         counts = self._counts(data)
@@ -278,11 +283,15 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
 
     def _given(self, X: Any, y: Any, sample_weight: Any) -> Labelled:
         """The samples that count, with features scaled and classes numbered."""
+        if np.ma.is_masked(y):
+            raise ValueError("y has masked labels; leave these samples out of X and y.")
         X, y = validated(
             self, X, y, reset=True, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
         )
         check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = _check_sample_weight(
+            without_mask(sample_weight), X, dtype=np.float64, ensure_non_negative=True
+        )
         if (weight == 0).any():
             X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
         self.classes_, number = np.unique(y, return_inverse=True)
@@ -299,8 +308,15 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
                 "Take features from NMF, add a constant to each, or use optimizer='lbfgs'."
             )
         # A spherical covariance means the features as they are; contrastive training does better with one spread.
-        self._scale = feature_scale(X, weight, even=self.training == "contrastive")
-        return Labelled(X * self._scale, number.astype(np.int64), weight)
+        exponent = exponent_of(float(np.abs(X).max()))
+        X = inside(X, exponent)
+        scale = feature_scale(X, weight, even=self.training == "contrastive")
+        self._scale = outside(scale.astype(float), -exponent) if exponent else scale
+        if not np.isfinite(self._scale).all():
+            raise ValueError(
+                f"X has no entry above {np.ldexp(1.0, exponent):.1g}, too small to compute with: multiply X by 1e300."
+            )
+        return Labelled(X * scale, number.astype(np.int64), weight)
 
     def _contrastive(
         self, session: Session, data: Labelled, counts: np.ndarray, rng: np.random.Generator
@@ -429,7 +445,14 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         X = validated(self, X, reset=False, dtype=[np.float64, np.float32])
         return self._components().class_scores(X)
 
-    def _check(self) -> None:
+    def _check_contents(self) -> None:
+        """What `file_contents` cannot say: components stand by class, and each class has some."""
+        if not np.array_equal(np.unique(self.component_class_), np.arange(len(self.classes_))):
+            raise ValueError("its component_class_ leaves classes without components")
+        if (np.diff(self.component_class_) < 0).any():
+            raise ValueError("its component_class_ is not sorted")
+
+    def _validate_params(self) -> None:
         whole("n_mixtures", self.n_mixtures)
         choice("training", self.training, ("contrastive", "em"))
         choice("optimizer", self.optimizer, ("auto", "lbfgs", "multiplicative"))

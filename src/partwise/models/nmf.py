@@ -19,12 +19,15 @@ from partwise.losses import Loss, as_loss
 from partwise.matrix import Matrix
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
+from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.inputs import Given, check_start, given
 from partwise.models.loss_estimate import with_estimated_loss
 from partwise.models.parameters import check_nmf
 from partwise.models.summary import ending, summarise
+from partwise.models.units import Units, exponent_of, in_units, inside, logarithm_constant, outside
 from partwise.priors import COUPLINGS, NO_PRIOR, ElasticNet, Prior, SumPrior, entrywise
 from partwise.priors import REGISTRY as PRIORS
+from partwise.priors.scaled import times_power
 from partwise.solvers import pick_solver
 from partwise.solvers.base import AlternatingSolver
 
@@ -88,7 +91,7 @@ class NMF(FactorModel):
     l1_ratio : float, default=0.0
         Share of the elastic net that is linear.
     verbose : int, default=0
-        1 shows a progress bar on stderr.
+        1 shows a progress bar on stderr; −1 also leaves out the line about compiling.
     shuffle : bool, default=False
         Visit components in random order (coordinate-descent solvers).
     prior_W, prior_H : Prior, optional
@@ -98,6 +101,11 @@ class NMF(FactorModel):
         them unobserved. None refuses NaN.
     fixed_components : array of shape (n_fixed, n_features), optional
         The first rows of H, held as given while the others are learned.
+    scale : {"samples", "components"} or None, default="samples"
+        How W and H share a part's size, which the product leaves open. "samples": the root mean square of every
+        column of W over the samples of the fit is ½, as suits a classifier or a clustering that follows.
+        "components": every component sums to one, and W is in the units of X. None: as the solver left it.
+        With a penalty, a prior, ``init="custom"`` or fixed components the scale is not open, and this is ignored.
     n_init : int, default=1
         Number of starts; the best one is kept. Starts after the first are random.
     max_time : float, optional
@@ -108,7 +116,7 @@ class NMF(FactorModel):
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        H. Parts stand by falling share of the reconstruction; without priors each sums to one. With
+        H. Parts stand by falling share of the reconstruction, at the scale that `scale` names. With
         ``init="custom"`` or fixed components, order and scale are left as they come.
     n_components_, n_iter_, n_features_in_ : int
         Number of components, of iterations done and of columns.
@@ -130,6 +138,9 @@ class NMF(FactorModel):
         The solver used.
     data_mean_ : float
         Mean of the observed entries: what is tiny in a reconstruction is measured by it, in new rows too.
+    data_exponent_, components_exponent_ : int
+        Powers of two by which X and H are divided inside, exactly; 0 where the largest entry of X is between 1e-9 and
+        1e9. What is reported is in the units of X; `objective_` is infinite, or 0, where a double cannot hold it.
     loss_ : Loss
         The loss used, with what it left to the data (the dispersion of "negative-binomial").
 
@@ -148,6 +159,7 @@ class NMF(FactorModel):
     """
 
     kind = "nmf"
+    file_contents = NMF_CONTENTS
     _unsaved_params = ("callbacks",)
 
     def __init__(
@@ -169,6 +181,7 @@ class NMF(FactorModel):
         prior_H: Prior | None = None,
         missing_values: float | None = np.nan,
         fixed_components: Any = None,
+        scale: str | None = "samples",
         n_init: int = 1,
         max_time: float | None = None,
         callbacks: Sequence[Callback] | None = None,
@@ -189,6 +202,7 @@ class NMF(FactorModel):
         self.prior_H = prior_H
         self.missing_values = missing_values
         self.fixed_components = fixed_components
+        self.scale = scale
         self.n_init = n_init
         self.max_time = max_time
         self.callbacks = callbacks
@@ -291,10 +305,8 @@ class NMF(FactorModel):
         """
         check_is_fitted(self)
         check_nmf(self)
-        data = self._given(X, reset=False, weights=weights)
-        H = self.components_.astype(data.X.dtype, copy=False)
-        problem = self._problem(data.X, loss=self.loss_, mean=self.data_mean_, update_H=False)
-        return self._named(self._solve_rows(problem, np.ascontiguousarray(H.T)), data.row_names)
+        data, problem, units, Ht = self._held(X, weights)
+        return self._named(outside(self._solve_rows(problem, Ht), units.W), data.row_names)
 
     def score(self, X: Any, y: Any = None, weights: Any = None) -> float:
         """Minus the loss per observed entry of X, with W fitted to X; higher is better.
@@ -317,18 +329,16 @@ class NMF(FactorModel):
             −D(X | WH) divided by the sum of the weights.
         """
         check_is_fitted(self)
-        data = self._given(X, reset=False, weights=weights)
-        problem = self._problem(data.X, loss=self.loss_, mean=self.data_mean_, update_H=False)
-        Ht = np.ascontiguousarray(self.components_.T, dtype=data.X.dtype)
-        W = self._solve_rows(problem, Ht)
-        return -problem.data_loss(W, Ht) / max(float(data.X.row_observed().sum()), 1e-300)
+        data, problem, units, Ht = self._held(X, weights)
+        loss = problem.data_loss(self._solve_rows(problem, Ht), Ht)
+        return -float(units.loss(loss / max(float(data.X.row_observed().sum()), 1e-300)))
 
     # ----------------------------------------------------------------- fitting
 
     def _fit(
         self, X: Any, W: Any, H: Any, sample_weight: Any, weights: Any, checkpoint: Any
     ) -> tuple[np.ndarray, Any]:
-        check_nmf(self)
+        self._validate_params()
         data = self._given(X, reset=True, weights=weights, sample_weight=sample_weight)
         if data.X.mean() == 0:
             raise ValueError(
@@ -338,26 +348,34 @@ class NMF(FactorModel):
         fixed = self._fixed(data.X)
         k = self._count_components(data.X, W, H, fixed)
         given_start = self._given_start(data.X, k, W, H)
+        loss = as_loss(self.beta_loss)
+        units = self._units(data.X, data.exponent, loss, fixed if given_start is None else given_start[1])
+        if fixed is not None:
+            fixed = inside(fixed, units.H)
+        if given_start is not None:
+            given_start = inside(given_start[0], units.W), inside(given_start[1], units.H)
         free = None if fixed is None else np.arange(len(fixed), k)
-        problem = self._fit_problem(data, free)
+        problem = self._fit_problem(data, units, free)
+        units = self._with_constant(units, data.X, k)
         solver = self._pick(problem)
         with fit_session(
             self,
             total=self.max_iter,
+            quantity=f"objective / 2^{units.degree * units.data:g}" if units.data else "objective",
             max_time=self.max_time,
             checkpoint=checkpoint,
-            data=lambda: {"shape": data.X.shape, "contents": data.X.digest()},
+            data=lambda: {"shape": data.X.shape, "contents": data.X.digest(), "exponent": units.data},
         ) as session:
             problem, given_start = self._settled(session, problem, solver, k, given_start, fixed)
-            outcomes = self._runs(session, problem, solver, k, given_start, fixed)
+            outcomes = self._runs(session, problem, units, solver, k, given_start, fixed)
             best = min(outcomes, key=lambda outcome: outcome.objective)
-            session.keep(lambda: self._keep(problem, outcomes, best, solver))
-            self._warn_unconverged()
-        return best.W, data.row_names
+            session.keep(lambda: self._keep(problem, units, outcomes, best, solver))
+            self._warn_unconverged(best.result.history.objective)
+        return outside(best.W, units.W), data.row_names
 
-    def _fit_problem(self, data: Given, free: np.ndarray | None) -> Problem:
+    def _fit_problem(self, data: Given, units: Units, free: np.ndarray | None) -> Problem:
         """What a fit minimises; `free` are the components of H that are learned."""
-        return self._problem(data.X, loss=as_loss(self.beta_loss), free_H=free)
+        return self._problem(data.X, units, loss=as_loss(self.beta_loss), free_H=free)
 
     def _settled(
         self,
@@ -375,8 +393,47 @@ class NMF(FactorModel):
             problem = with_estimated_loss(session, problem, solver, W, Ht, rng)
         return problem, start
 
-    def _given(self, X: Any, *, reset: bool, weights: Any = None, sample_weight: Any = None) -> Any:
+    def _held(self, X: Any, weights: Any) -> tuple[Given, Problem, Units, np.ndarray]:
+        """New rows, the problem of finding their W for the components held, its units, and Hᵀ in these."""
+        data = self._given(X, reset=False, weights=weights)
+        H = self.components_.astype(data.X.dtype, copy=False)
+        units = Units()
+        if data.exponent:
+            units = Units(data.exponent, self.components_exponent_, float(self.loss_.degree or 0.0))
+        mean = times_power(self.data_mean_, -units.data) if units.data else self.data_mean_
+        problem = self._problem(data.X, units, loss=self.loss_, mean=mean, update_H=False)
+        return data, problem, units, np.ascontiguousarray(inside(H, units.H).T)
+
+    def _units(self, X: Matrix, exponent: int, loss: Loss, H: np.ndarray | None) -> Units:
+        """How data that were divided by 2^exponent, and factors, are scaled inside; `H` is what is given of it."""
+        if exponent == 0 or loss.degree is None:
+            return Units()
+        if H is not None and H.size:
+            return Units(exponent, exponent_of(float(H.max())), loss.degree)
+        if self.alpha_W or self.alpha_H not in ("same", 0) or self.prior_W or self.prior_H:
+            return Units(exponent, exponent // 2, loss.degree)
+        if self.scale == "samples":
+            # W is of ordinary size, whatever the units of X.
+            return Units(exponent, exponent, loss.degree)
+        # Each part sums to one, unless sums over rows of X would then be too large for W.
+        room = np.finfo(X.dtype).maxexp - 2 - X.shape[1].bit_length()
+        return Units(exponent, max(0, exponent - room), loss.degree)
+
+    def _with_constant(self, units: Units, X: Matrix, k: int) -> Units:
+        if not units.data:
+            return units
+        constant = sum(
+            logarithm_constant(entrywise(prior).terms(), (n, k), r, exponent)
+            for prior, n, r, exponent in (
+                (self.prior_W, X.shape[0], X.row_weight, units.W),
+                (self.prior_H, X.shape[1], None, units.H),
+            )
+        )
+        return replace(units, constant=constant)
+
+    def _given(self, X: Any, *, reset: bool, weights: Any = None, sample_weight: Any = None) -> Given:
         loss = as_loss(self.beta_loss)
+        exponent = 0 if loss.degree is None else None if reset else self.data_exponent_
         return given(
             self,
             X,
@@ -388,6 +445,7 @@ class NMF(FactorModel):
             highest=loss.highest,
             loss_name=loss.name,
             by_blocks=True,
+            exponent=exponent,
         )
 
     def _fixed(self, X: Matrix) -> np.ndarray | None:
@@ -442,28 +500,31 @@ class NMF(FactorModel):
     def _problem(
         self,
         X: Matrix,
+        units: Units,
         *,
         loss: Loss,
         mean: float | None = None,
         update_H: bool = True,
         free_H: np.ndarray | None = None,
     ) -> Problem:
-        """The problem of these data; `mean` is that of the data of the fit, where these are others."""
+        """The problem of these data in these units; `mean` is that of the data of the fit, where these are others."""
         alpha_H = self.alpha_W if self.alpha_H == "same" else self.alpha_H
 
-        def belief(alpha: Any, prior: Prior | None, observed: Any) -> Prior:
+        def belief(alpha: Any, prior: Prior | None, observed: Any, factor: int) -> Prior:
             parts = () if prior is None else (prior,)
             if alpha:
                 net = ElasticNet(alpha * self.l1_ratio, alpha * (1 - self.l1_ratio), observed())
                 parts = (net, *parts)
-            return SumPrior(parts)
+            return units.prior(SumPrior(parts), factor)
 
         return Problem(
             X,
             loss,
             # New rows have no place in a coupling of the rows of the fit.
-            belief(self.alpha_W, self.prior_W if update_H else entrywise(self.prior_W), X.row_observed),
-            belief(alpha_H, self.prior_H, X.column_observed) if update_H else NO_PRIOR,
+            belief(
+                self.alpha_W, self.prior_W if update_H else entrywise(self.prior_W), X.row_observed, units.W
+            ),
+            belief(alpha_H, self.prior_H, X.column_observed, units.H) if update_H else NO_PRIOR,
             free_H=free_H,
             update_H=update_H,
             shift=loss.shift(X.mean() if mean is None else mean, X.dtype),
@@ -508,6 +569,7 @@ class NMF(FactorModel):
         self,
         session: Session,
         problem: Problem,
+        units: Units,
         solver: AlternatingSolver,
         k: int,
         start: tuple[np.ndarray, np.ndarray] | None,
@@ -525,7 +587,7 @@ class NMF(FactorModel):
                 solver.init(problem, W, Ht),
                 stopping=solver.stopping(self.tol),
                 max_iter=self.max_iter,
-                callbacks=self.callbacks or (),
+                callbacks=[in_units(callback, units) for callback in self.callbacks or ()],
                 rng=rng,
                 name=f"run{i}",
             )
@@ -559,7 +621,7 @@ class NMF(FactorModel):
         # (A pairing does not depend on the scale.)
         tied = problem.prior_W.couplings() or problem.prior_H.couplings()
         scale_free = problem.terms_W.scale_free and problem.terms_H.scale_free and not tied
-        return conventional(state.W, state.Ht, problem.X.row_weight, scale_free)
+        return conventional(state.W, state.Ht, problem.X.row_weight, self.scale if scale_free else None)
 
     def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
         held = replace(
@@ -573,33 +635,43 @@ class NMF(FactorModel):
         return pick_solver(self.solver, held).solve_rows(held, Ht, self.max_iter, self.tol)
 
     def _keep(
-        self, problem: Problem, outcomes: list[_Outcome], best: _Outcome, solver: AlternatingSolver
+        self,
+        problem: Problem,
+        units: Units,
+        outcomes: list[_Outcome],
+        best: _Outcome,
+        solver: AlternatingSolver,
     ) -> None:
         state: State = best.result.state
         self.restarts_ = [
-            {"objective": one.objective, "n_iter": one.result.state.iteration, "ended_by": one.result.reason}
+            {
+                "objective": float(units.objective(one.objective)),
+                "n_iter": one.result.state.iteration,
+                "ended_by": one.result.reason,
+            }
             for one in outcomes
         ]
         self.loss_ = problem.loss
-        self.data_mean_ = problem.X.mean()
-        self.components_ = np.ascontiguousarray(best.Ht.T)
+        self.data_exponent_, self.components_exponent_ = units.data, units.H
+        self.data_mean_ = float(outside(problem.X.mean(), units.data))
+        self.components_ = np.ascontiguousarray(outside(best.Ht, units.H).T)
         self.n_components_ = len(self.components_)
         self.n_samples_fit_ = problem.X.shape[0]
         self.n_iter_ = state.iteration
-        self.objective_ = best.objective
-        self.reconstruction_err_ = float(np.sqrt(2.0 * max(best.data_loss, 0.0)))
+        self.objective_ = float(units.objective(best.objective))
+        root = float(np.sqrt(2.0 * max(best.data_loss, 0.0)))
+        self.reconstruction_err_ = float(units.loss(root, 0.5))
         self.converged_ = best.result.converged
         self.ended_by_ = best.result.reason
         self.solver_ = solver.name if self.solver == "auto" else self.solver
         self.history_ = {
-            "objective": np.array(best.result.history.objective),
+            "objective": units.objective(np.array(best.result.history.objective)),
             "seconds": np.array(best.result.history.seconds),
         }
 
-    def _warn_unconverged(self) -> None:
+    def _warn_unconverged(self, objective: Sequence[float]) -> None:
         if self.ended_by_ != "max_iter" or self.tol == 0:
             return
-        objective = self.history_["objective"]
         window = min(10, len(objective) - 1)
         fall = (objective[-1 - window] - objective[-1]) / window / max(abs(objective[-1]), 1e-300)
         accept = f", or set tol={2 * fall:.1g} to accept this" if self.tol < fall < 0.01 else ""
@@ -636,6 +708,16 @@ class NMF(FactorModel):
     def _chosen(self) -> dict[str, str]:
         """What the fit settled on where the parameters left that open."""
         return {"solver": self.solver_}
+
+    def _validate_params(self) -> None:
+        check_nmf(self)
+        as_loss(self.beta_loss)
+
+    def _check_contents(self) -> None:
+        """What `file_contents` cannot say: the loss is whole, and priors fit the number of components."""
+        if self.loss_.estimated or not np.isfinite(self.loss_.parameter):
+            raise ValueError(f"its loss_ is {self.loss_!r}, whose parameter is not a number")
+        entrywise(self.prior_W).terms()
 
     def _expected(self, Y: np.ndarray) -> np.ndarray:
         """Under the Bernoulli loss, probabilities of the odds W H."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from partwise.initial import INITS
+from partwise.models.convention import SCALES
 from partwise.priors import Prior
 from partwise.solvers import make_solver
 
@@ -35,6 +36,12 @@ def choice(name: str, value: Any, options: Any) -> Any:
     return value
 
 
+def missing_mark(value: Any) -> None:
+    """What marks a missing entry: nan, 0 or None."""
+    if value is not None and not (isinstance(value, Real) and (np.isnan(float(value)) or value == 0)):
+        raise ValueError(f"missing_values must be nan, 0 or None; got {value!r}.")
+
+
 def check_nmf(model: Any) -> None:
     """Every parameter of `NMF` that can be judged without data."""
     if model.n_components is not None and model.n_components != "auto":
@@ -45,15 +52,14 @@ def check_nmf(model: Any) -> None:
     real("tol", model.tol)
     whole("max_iter", model.max_iter)
     whole("n_init", model.n_init)
+    choice("scale", model.scale, SCALES)
     real("alpha_W", model.alpha_W)
     if model.alpha_H != "same":
         real("alpha_H", model.alpha_H)
     real("l1_ratio", model.l1_ratio, 0.0, 1.0)
     if model.max_time is not None:
         real("max_time", model.max_time)
-    missing = model.missing_values
-    if missing is not None and not (isinstance(missing, Real) and (np.isnan(float(missing)) or missing == 0)):
-        raise ValueError(f"missing_values must be nan, 0 or None; got {missing!r}.")
+    missing_mark(model.missing_values)
     for name in ("prior_W", "prior_H"):
         prior = getattr(model, name)
         if prior is not None and not isinstance(prior, Prior):

@@ -12,6 +12,9 @@ from sklearn.utils.validation import check_array
 from partwise.domains.annotated import backed_rows
 from partwise.matrix import InMemory, RowBlocks
 from partwise.matrix.base import block_height
+from partwise.models.masks import without_mask
+from partwise.models.units import divided, exponent_of, largest_entry
+from partwise.well_formed import require_well_formed
 
 #: Memory-mapped arrays above this size are read block by block; smaller ones are used where they lie.
 STREAMED_BYTES = 1 << 30
@@ -50,7 +53,8 @@ def stream(
     check: Callable[[Any], None],
     wrap: Callable[[Any, np.ndarray | None], InMemory],
     row_weight: Callable[[int], np.ndarray | None],
-) -> RowBlocks:
+    exponent: int | None = 0,
+) -> tuple[RowBlocks, int]:
     """Row blocks as a matrix; they are read through once, to check them and to know their sizes.
 
     Parameters
@@ -63,16 +67,20 @@ def stream(
         From a block and the weights of its rows to a matrix.
     row_weight : callable
         From the number of rows to their weights.
+    exponent : int or None
+        The power of two to divide the data by; None finds it (see `partwise.models.units`).
 
     Returns
     -------
     RowBlocks
         Dense blocks are cut anew, to the heights that an array in memory is cut to, so that both are summed in the
         same order.
+    int
+        The exponent.
     """
     heights: list[int] = []
     kinds: set[np.dtype] = set()
-    width, weighted = None, False
+    width, weighted, largest = None, False, 0.0
     for number, block in enumerate(_recut(_arrays(read()))):
         width = block.shape[1] if width is None else width
         if block.shape[1] != width:
@@ -87,28 +95,34 @@ def stream(
         heights.append(block.shape[0])
         kinds.add(block.dtype)
         weighted = weighted or wrap(block, None).weighted
+        largest = max(largest, largest_entry(block))
     if width is None:
         raise ValueError("X gave no row blocks; it must return at least one.")
     dtype = np.dtype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
     weights = row_weight(sum(heights))
+    power = exponent_of(largest) if exponent is None else exponent
 
     def blocks() -> Iterator[InMemory]:
         start = 0
         for block in _recut(_arrays(read())):
             stop = start + block.shape[0]
             part = None if weights is None else weights[start:stop]
-            yield wrap(block.astype(dtype, copy=False), part)
+            yield wrap(divided(block.astype(dtype, copy=False), power), part)
             start = stop
 
-    return RowBlocks(blocks, heights, width, dtype, weighted, weights)
+    return RowBlocks(blocks, heights, width, dtype, weighted, weights), power
 
 
 def _arrays(blocks: Iterable[Any]) -> Iterator[Any]:
     """Each block as an array or a CSR matrix of float32 or float64; NaN is left for the model to judge."""
     for number, block in enumerate(blocks):
         try:
+            require_well_formed(block, "it")
             made = check_array(
-                block, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+                without_mask(block),
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,
             )
         except ValueError as error:
             raise ValueError(f"Row block {number} of X: {error}") from error

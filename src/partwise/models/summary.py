@@ -58,16 +58,17 @@ def summarise(
     check_is_fitted(model)
     weights = parts_of(model)
     n_features = getattr(model, "n_features_in_", None)
-    if feature_names is None:
-        feature_names = getattr(model, "feature_names_in_", None)
-    named = None if feature_names is None else [str(name) for name in feature_names]
-    if feature_names is None:
-        feature_names = [f"column{j}" for j in range(n_features or 0)]
+    names = feature_names_of(model, feature_names)
+    given = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    named = None if given is None else [str(name) for name in given]
     history = getattr(model, "history_", None) or {}
     parts: list[dict[str, Any]] = []
     if weights is not None:
         parts = [
-            {"name": name, "top_features": top_features(row, feature_names)}
+            {
+                "name": name,
+                "top_features": [{"name": names[j], "weight": float(row[j])} for j in leading(row, TOP)],
+            }
             for name, row in zip(part_names(model), weights)
         ]
     for part, details in zip(parts, part_details or ()):
@@ -147,10 +148,22 @@ def names_out(model: Any) -> list[str] | None:
     return [str(name) for name in model.get_feature_names_out()]
 
 
-def top_features(weights: np.ndarray, names: Sequence[str]) -> list[dict[str, Any]]:
-    """The features that weigh most in a part, with their weights; never those of no weight."""
-    order = np.argsort(-1.0 * weights, kind="stable")[:TOP]
-    return [{"name": str(names[j]), "weight": float(weights[j])} for j in order if weights[j] > 0]
+def feature_names_of(model: Any, given: Sequence[str] | None = None) -> list[str]:
+    """Names of the columns: those given, else those of the fit, else column0, column1, …"""
+    parts = parts_of(model)
+    count = getattr(model, "n_features_in_", 0) if parts is None else parts.shape[1]
+    names = getattr(model, "feature_names_in_", None) if given is None else given
+    if names is None:
+        return [f"column{j}" for j in range(count)]
+    if len(names) != count:
+        raise ValueError(f"{len(names)} feature_names were given for {count} columns.")
+    return [str(name) for name in names]
+
+
+def leading(weights: np.ndarray, n: int) -> list[int]:
+    """The `n` places of most weight, largest first; never those of no weight."""
+    order = np.argsort(-1.0 * weights, kind="stable")[:n]
+    return [int(j) for j in order if weights[j] > 0]
 
 
 def changed_parameters(model: Any) -> dict[str, Any]:

@@ -1,7 +1,26 @@
 """Figures in one style; matplotlib is imported when a figure is drawn."""
 
+from partwise.plot.classes_picture import classes
+from partwise.plot.history_picture import history
 from partwise.plot.images import draw_parts, image_grid
 from partwise.plot.lines import draw_curve
-from partwise.plot.style import INK, SERIES, figure, save_figure
+from partwise.plot.parts_picture import parts
+from partwise.plot.style import INK, SERIES, figure, require_matplotlib, save_figure
+from partwise.plot.tiles_picture import tiles
+from partwise.plot.usage_picture import usage
 
-__all__ = ["INK", "SERIES", "draw_curve", "draw_parts", "figure", "image_grid", "save_figure"]
+__all__ = [
+    "INK",
+    "SERIES",
+    "classes",
+    "draw_curve",
+    "draw_parts",
+    "figure",
+    "history",
+    "image_grid",
+    "parts",
+    "require_matplotlib",
+    "save_figure",
+    "tiles",
+    "usage",
+]

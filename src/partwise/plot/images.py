@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 
 from partwise.plot import style
-from partwise.plot.style import FAINT
+from partwise.plot.style import FAINT, SERIES
 
 
 def image_grid(
@@ -53,6 +54,8 @@ def draw_parts(
     shape: tuple[int, int],
     title: str = "",
     columns: int | None = None,
+    labels: Sequence[Any] = (),
+    gap: int = 1,
     **more: Any,
 ) -> None:
     """Draw a grid of pictures, dark where a part is strong, on a faint ground that shows where each ends.
@@ -69,12 +72,23 @@ def draw_parts(
         Written above.
     columns : int, optional
         Tiles side by side; by default such that the picture is about square.
+    labels : sequence, optional
+        Small texts in the upper left corners of the images.
+    gap : int
+        Pixels between tiles.
     **more : object
         Further parameters of `image_grid`.
     """
     from matplotlib import colormaps
 
     ink = colormaps["gray_r"].with_extremes(bad=FAINT)
-    axes.imshow(image_grid(rows, shape, columns, **more), cmap=ink, interpolation="nearest", vmin=0)
+    columns = columns or ceil(sqrt(len(rows) * shape[0] / shape[1]))
+    axes.imshow(image_grid(rows, shape, columns, gap, **more), cmap=ink, interpolation="nearest", vmin=0)
+    for i, label in enumerate(labels):
+        y, x = divmod(i, columns)
+        corner = (x * (shape[1] + gap), y * (shape[0] + gap))
+        axes.annotate(
+            str(label), corner, (2, -2), textcoords="offset points", fontsize=7, va="top", color=SERIES[1]
+        )
     style.title(axes, title)
     axes.set_axis_off()

@@ -29,6 +29,14 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
+def require_matplotlib() -> None:
+    """Raise ImportError, with what to install, where figures cannot be drawn."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise ImportError('Drawing needs matplotlib: pip install "partwise[report]"') from error
+
+
 def figure(mosaic: Any, size: tuple[float, float] = (8.0, 4.5), **more: Any) -> tuple[Any, dict[str, Any]]:
     """A matplotlib figure and its axes by name, off screen, in the style of this package.
 
@@ -48,10 +56,8 @@ def figure(mosaic: Any, size: tuple[float, float] = (8.0, 4.5), **more: Any) -> 
     axes : dict of matplotlib Axes
         Axes by their names in `mosaic`.
     """
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError('Drawing needs matplotlib: pip install "partwise[report]"') from error
+    require_matplotlib()
+    import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(_SETTINGS):
@@ -63,6 +69,45 @@ def figure(mosaic: Any, size: tuple[float, float] = (8.0, 4.5), **more: Any) -> 
 def title(axes: Any, text: str) -> None:
     """A small title over the left edge."""
     axes.set_title(text, loc="left", fontsize=10.5, color=INK)
+
+
+def heading(drawing: Any, text: str) -> None:
+    """A title over the left edge of a whole figure."""
+    drawing.suptitle(text, x=0.01, ha="left", fontsize=10.5, color=INK)
+
+
+def shortened(name: Any, length: int = 24) -> str:
+    """A name that fits beside a picture: where it is longer than `length`, an ellipsis stands for its middle.
+
+    Not for its end, for names that begin alike often differ there.
+    """
+    text = " ".join(str(name).split())
+    if len(text) > length:
+        end = length // 3
+        text = text[: length - end - 1].rstrip() + "…" + text[-end:].lstrip()
+    return text.replace("$", r"\$")
+
+
+def row_names_of(table: Any) -> list[str] | None:
+    """The names in the index of a DataFrame; None for numbers and for other tables."""
+    index = getattr(table, "index", None)
+    kind = getattr(getattr(index, "dtype", None), "kind", "i")
+    return None if index is None or kind in "iuf" else [str(name) for name in index]
+
+
+def name_ticks(axis: Any, names: Any, room: float, length: int = 24) -> None:
+    """Names along a matplotlib Axis of `room` inches, one at each whole number; none where they would overlap."""
+    space = 72 * room / max(len(names), 1)
+    if space < 5:
+        axis.set_ticks([])
+        return
+    axis.set_ticks(range(len(names)), [shortened(name, length) for name in names])
+    axis.set_tick_params(length=0, labelsize=min(9.0, 0.9 * space), labelrotation=0)
+    if (
+        axis.axis_name == "x"
+        and max((len(shortened(name, length)) for name in names), default=0) * 5.8 > space
+    ):
+        axis.set_tick_params(labelrotation=90)
 
 
 def save_figure(drawing: Any, path: str | os.PathLike[str]) -> None:

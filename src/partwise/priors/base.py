@@ -218,8 +218,8 @@ class SumPrior(Prior):
 class Pairing(ABC):
     """A belief about both factors together, such as a penalty that does not depend on how they share their scale.
 
-    Like a `Coupling` it is replaced, at the beginning of every half-step, by terms of the factor that moves, which touch
-    it there and lie above it everywhere else while the other factor is held.
+    Like a `Coupling` it is replaced, at the beginning of every half-step, by terms of the factor that moves. These
+    touch it there, and lie above it everywhere else while the other factor is held.
     """
 
     @abstractmethod

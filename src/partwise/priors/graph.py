@@ -21,6 +21,7 @@ import scipy.sparse as sp
 
 from partwise.priors.base import Coupling
 from partwise.priors.terms import Terms
+from partwise.well_formed import require_well_formed
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,7 @@ class Graph(Coupling):
     weight: float = 1.0
 
     def __post_init__(self) -> None:
+        require_well_formed(self.adjacency, "adjacency")
         S = sp.csr_array(self.adjacency, dtype=float)
         if S.shape[0] != S.shape[1]:
             raise ValueError(f"Graph needs a square adjacency matrix; got shape {S.shape}.")

@@ -98,6 +98,6 @@ class ScaledGraph(Pairing):
         return np.sqrt((part * part).sum(axis=0)) if self.size == "norm" else part.sum(axis=0)
 
     def _roughness(self, tied: np.ndarray) -> np.ndarray:
-        """weight · w_kᵀ L w_k of each component."""
+        """Weight · w_kᵀ L w_k of each component."""
         A = np.asarray(tied, dtype=float)
         return np.asarray(np.einsum("ij,ij->j", A, 0.5 * self.graph.gradient(A)))

@@ -112,7 +112,7 @@ def prepare(folder: Path, quick: bool, seed: int) -> dict[str, Any]:
         y_train, y_test = digits.target[train], digits.target[~train]
         k, d = 40, 30
     # Ten times the default tolerance: the last percent of the objective does not improve the features.
-    nmf = NMF(k, beta_loss="kullback-leibler", tol=1e-3, random_state=seed, verbose=1)
+    nmf = NMF(k, beta_loss="kullback-leibler", tol=1e-3, scale="components", random_state=seed, verbose=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         nmf_train = nmf.fit_transform(X_train)

@@ -29,7 +29,14 @@ def reproduce_faces(
     else:
         X, name = np.asarray(load_digits().data, float), "bundled digits"
     side = round(np.sqrt(X.shape[1]))
-    nmf = NMF(n_components, beta_loss="kullback-leibler", max_iter=500, random_state=seed, verbose=1)
+    nmf = NMF(
+        n_components,
+        beta_loss="kullback-leibler",
+        max_iter=500,
+        scale="components",
+        random_state=seed,
+        verbose=1,
+    )
     W = nmf.fit_transform(X)
     means = KMeans(n_components, n_init=1, random_state=seed).fit(X)
     pca = PCA(n_components, random_state=seed).fit(X)

@@ -1,0 +1,304 @@
+"""Which columns of a table are answers of yes and no, and what their cells mean.
+
+A column is read so if every cell of it is a word of one pair of `answer_words`, or was named by the caller. What
+cannot be told is refused with the option that tells it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from partwise.io.answer_words import CODES, PAIRS, TICKS, WORDS, folded, is_number
+from partwise.io.errors import DataError
+from partwise.io.layout import MISSING
+from partwise.io.words import listing, shorten
+
+#: A column with more different cells than this is none of yes and no.
+MOST = 40
+_NA = "\0"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the caller says of cells.
+
+    Parameters
+    ----------
+    yes, no, missing : tuple of str
+        Cells that mean this; "" is an empty cell.
+    guess : bool
+        Whether words of ``PAIRS`` and ticks are read, too.
+    numbers : bool
+        Whether, with ``guess``, the table must hold nothing but yes and no, so that 1 and 2 are read as well.
+    """
+
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    guess: bool = False
+    numbers: bool = False
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Folded cell → "1", "0" or "" for missing, as named by the caller."""
+        sides = ((self.yes, "1"), (self.no, "0"), (self.missing, ""))
+        found: dict[str, str] = {}
+        for words, meaning in sides:
+            for word in words:
+                if found.setdefault(folded(word), meaning) != meaning:
+                    raise DataError(f"'{word}' cannot have two meanings of yes, no and missing.")
+        return found
+
+
+@dataclass
+class Column:
+    """How often each cell occurs in a column.
+
+    Parameters
+    ----------
+    name : str
+    cells : Counter
+        Folded cells; ``_NA`` stands for all words that mean "missing" in any table.
+    spelling : dict
+        Folded cell → a cell of the file.
+    many : bool
+        Whether there are more than ``MOST`` different cells, of which only the first are counted.
+    """
+
+    name: str
+    cells: Counter[str] = field(default_factory=Counter)
+    spelling: dict[str, str] = field(default_factory=dict)
+    many: bool = False
+
+    @classmethod
+    def of(cls, name: str, raw: Mapping[str, int], given: Container[str]) -> Column:
+        """From cells as they stand in the file; ``given`` are folded cells whose meaning the caller named."""
+        column = cls(name, many=len(raw) > MOST)
+        for cell, count in raw.items():
+            text, key = cell.strip(), folded(cell)
+            if text and text in MISSING and key not in given:
+                key = _NA
+            column.cells[key] += count
+            column.spelling.setdefault(key, text)
+        return column
+
+    @property
+    def words(self) -> set[str]:
+        """The cells that are not empty and not missing."""
+        return set(self.cells) - {"", _NA}
+
+
+#: Folded cell → "1", "0", or "" for missing.
+Meaning = dict[str, str]
+
+
+def find_meanings(
+    columns: Sequence[Column], answers: Answers, source: str
+) -> tuple[list[Meaning | None], tuple[str, ...]]:
+    """What the cells of each column mean.
+
+    Returns
+    -------
+    meanings : list
+        For each column a dict, folded cell → "1", "0" or "" (missing), or None where the cells stay as they are.
+    notes : tuple of str
+        One sentence on what was read as yes and no, if anything was.
+    """
+    given = answers.given
+    gone = {key for key, meaning in given.items() if meaning == ""}
+    sides = {key: meaning for key, meaning in given.items() if meaning}
+    found: list[Meaning | None] = [
+        None if column.many else _named(column, sides, gone, source) for column in columns
+    ]
+    ambiguous = ""
+    if answers.guess:
+        _guess_words(columns, found, gone, sides, source)
+        if answers.numbers:
+            ambiguous = _guess_numbers(columns, found, gone, source)
+    notes = _note(columns, found, source, ambiguous)
+    if answers.numbers and not notes and _only_ones(columns, gone):
+        notes = (f"{source}: every cell is 1 or empty, and empty is missing. If it means no, add --no ''.",)
+    absent = set(given) - {""}.union(*(column.cells for column in columns))
+    if absent:
+        notes = (*notes, f"{source}: no cell is {listing(sorted(absent))}.")
+    if gone:
+        found = [dict.fromkeys(gone, "") | (meaning or {}) for meaning in found]
+    return found, notes
+
+
+def _only_ones(columns: Sequence[Column], gone: set[str]) -> bool:
+    words = set().union(*(column.words for column in columns))
+    return words - gone == {"1"} and "" not in gone and any("" in column.cells for column in columns)
+
+
+def _named(column: Column, sides: Meaning, gone: set[str], source: str) -> Meaning | None:
+    """The column by the words that the caller named; for a side that was not named, by any word for it."""
+    words = column.words - gone
+    if not words & (set(sides) - {""}):
+        return None
+    known = dict(sides)
+    for place, meaning in ((0, "1"), (1, "0")):
+        if meaning not in sides.values():
+            for pair in PAIRS:
+                known |= {word: meaning for word in pair[place] if word not in known}
+            known.setdefault("1" if meaning == "1" else "0", meaning)
+    return _complete(column, known, words, source)
+
+
+def _complete(column: Column, known: Meaning, words: set[str], source: str) -> Meaning | None:
+    """The meaning of all words, or an error if most cells are known and some are not; None if few are known."""
+    cells = column.cells
+    strange = sorted(words - set(known), key=lambda word: -cells[word])
+    if not strange:
+        return {word: known[word] for word in (*words, *({""} & set(known)))}
+    if 2 * sum(cells[word] for word in words - set(strange)) < sum(cells[word] for word in words):
+        return None
+    shown = [column.spelling[word] for word in words if word not in strange]
+    one = column.spelling[strange[0]]
+    raise DataError(
+        f"{source}: column '{shorten(column.name)}' holds {listing(sorted(shown))} for yes or no, and also "
+        f"{listing([column.spelling[word] for word in strange])} ('{shorten(one)}' {cells[strange[0]]} times). "
+        f"Say what it means: --yes, --no or --missing '{shorten(one)}', or leave the column out: --drop "
+        f"'{shorten(column.name)}' (in Python: yes=, no=, missing= or drop=)."
+    )
+
+
+def _guess_words(
+    columns: Sequence[Column], found: list[Meaning | None], gone: set[str], sides: Meaning, source: str
+) -> None:
+    """Fill in the meanings of columns of known words and of ticks."""
+    used: set[int] = set()
+    one_sided: list[int] = []
+    ticks = False
+    for place, column in enumerate(columns):
+        words = column.words - gone
+        if column.many or found[place] is not None or all(map(is_number, words)):
+            continue
+        if words <= TICKS:
+            ticks = True
+            found[place] = dict.fromkeys(words, "1") | ({} if "" in gone else {"": "0"})
+            continue
+        fits = [i for i, (yes, no) in enumerate(PAIRS) if words <= yes | no]
+        both = [i for i in fits if words & PAIRS[i][0] and words & PAIRS[i][1]]
+        if both:
+            used.update(both)
+            found[place] = _by_pair(both[0], words)
+        elif fits:
+            one_sided.append(place)
+        else:
+            _complete(column, dict.fromkeys(_plain_words(words), "1"), words, source)
+    for place in one_sided:
+        # One letter alone may be anything: another column must have both letters of its pair.
+        words = columns[place].words - gone
+        fits = [i for i, (yes, no) in enumerate(PAIRS) if words <= yes | no]
+        fits = [i for i in fits if i in used] or [i for i in fits if max(map(len, words)) > 1]
+        readings = [_by_pair(i, words) for i in fits]
+        if readings and all(reading == readings[0] for reading in readings):
+            found[place] = readings[0]
+    for place, column in enumerate(columns):
+        words = column.words - gone
+        if found[place] is None and not words and ticks and "" not in gone:
+            found[place] = {"": "0"}
+        if "" in sides and not column.many and (found[place] is not None or words <= {"0", "1"}):
+            found[place] = (found[place] or {word: word for word in words}) | {"": sides[""]}
+
+
+def _plain_words(words: set[str]) -> set[str]:
+    """Words for yes or no; a single letter is one if its counterpart occurs, too."""
+    pairs = [pair for pair in PAIRS if words & pair[0] and words & pair[1]]
+    return {word for word in words & WORDS if len(word) > 1 or any(word in yes | no for yes, no in pairs)}
+
+
+def _by_pair(pair: int, words: set[str]) -> Meaning:
+    return {word: "1" if word in PAIRS[pair][0] else "0" for word in words}
+
+
+def _guess_numbers(
+    columns: Sequence[Column], found: list[Meaning | None], gone: set[str], source: str
+) -> str:
+    """Fill in the meanings of 1 and 2 where the table has no other numbers; the sentence that says so, or ""."""
+    numeric = [
+        place
+        for place, column in enumerate(columns)
+        if found[place] is None and all(map(is_number, column.words - gone))
+    ]
+    seen: set[str] = set()
+    for place in numeric:
+        seen |= columns[place].words - gone
+    if seen <= {"0", "1"}:
+        return ""
+    if seen <= {"1", "2"}:
+        for place in numeric:
+            found[place] = {word: "1" if word == "1" else "0" for word in columns[place].words - gone}
+        return " 1 is taken for yes and 2 for no; if it is the other way round, add --yes 2 --no 1."
+    _refuse_numbers([columns[place] for place in numeric], seen, gone, source)
+    return ""
+
+
+def _refuse_numbers(columns: Sequence[Column], seen: set[str], gone: set[str], source: str) -> None:
+    """Raise DataError for the first column that holds other numbers than 0 and 1."""
+    codes = seen - {"0", "1", "2"}
+    coded = codes and codes <= CODES and not {"0", "2"} <= seen
+    usual = {"1", "2"} if coded and "2" in seen else {"0", "1"}
+    for column in columns:
+        words = sorted(column.words - gone, key=float)
+        odd = [word for word in words if word not in usual]
+        if not odd:
+            continue
+        name = shorten(column.name)
+        held = f"more than {MOST} different numbers" if column.many else listing(words)
+        if coded:
+            raise DataError(
+                f"{source}: column '{name}' holds {held}. If {odd[0]} marks missing answers, add "
+                + " ".join(f"--missing {word}" for word in sorted(codes, key=float))
+                + " (in Python: missing=)."
+            )
+        if column.many or len(odd) > 2:
+            raise DataError(
+                f"{source}: column '{name}' holds {held}, which are not yes and no. Leave it out, --drop '{name}', "
+                "or name the columns to read, --columns A,B,C (in Python: drop= or columns=)."
+            )
+        raise DataError(
+            f"{source}: column '{name}' holds {held}; yes and no are 1 and 0. Say what {odd[0]} means, as --yes "
+            f"{odd[0]}, --no {odd[0]} or --missing {odd[0]}, or leave the column out: --drop '{name}' "
+            "(in Python: yes=, no=, missing= or drop=)."
+        )
+
+
+def _note(
+    columns: Sequence[Column], found: Sequence[Meaning | None], source: str, more: str
+) -> tuple[str, ...]:
+    """The sentence on the columns that were read as yes and no, with counts and words."""
+    counts: Counter[str] = Counter()
+    words: dict[str, Counter[str]] = {"1": Counter(), "0": Counter()}
+    number = 0
+    for column, meaning in zip(columns, found):
+        if meaning is None:
+            continue
+        number += 1
+        for key, count in column.cells.items():
+            counts[meaning.get(key, "")] += count
+            if meaning.get(key):
+                words[meaning[key]][column.spelling[key]] += count
+    if not number:
+        return ()
+    told = [f"{counts['1']} yes{_shown(words['1'])}", f"{counts['0']} no{_shown(words['0'])}"]
+    which = "1 column was" if number == 1 else f"{number} columns were"
+    return (f"{source}: {which} read as yes and no: {told[0]}, {told[1]}, {counts['']} missing.{more}",)
+
+
+def _shown(words: Counter[str]) -> str:
+    names = ["empty" if not word else f"'{shorten(word)}'" for word, _ in words.most_common(4)]
+    return f" ({', '.join(names)}{', …' if len(words) > 4 else ''})" if names else ""
+
+
+def tally(rows: Iterable[Sequence[str]], width: int, given: Mapping[str, str]) -> list[Counter[str]]:
+    """How often each cell occurs in each column; once there are more than ``MOST`` different, only given ones."""
+    counts: list[Counter[str]] = [Counter() for _ in range(width)]
+    for row in rows:
+        for count, cell in zip(counts, row):
+            if len(count) <= MOST or cell in count or (given and folded(cell) in given):
+                count[cell] += 1
+    return counts

@@ -1,0 +1,92 @@
+"""Which columns of a table are data, and which one names the rows."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+from collections.abc import Sequence
+
+from partwise.io.errors import DataError
+from partwise.io.words import listing, shorten
+
+#: Names of columns that tell rows apart: id, respondent, Response ID, user_id, case no., lfdn, Nr.
+_WHO = (
+    "respon(dent|se)|participant|subj(ect)?|case|record|user|person|patient|customer|client|student|member|"
+    "household|interview|sample|teilnehmer|fall|lfd"
+)
+_ID = re.compile(
+    rf"#|ids?|index|uuid|guid|nr\.?|no\.|serial|lfdn|respondent|participant|.+[ _.-]id|"
+    rf"({_WHO})[ _.-]*(id|nr\.?|no\.?|num(ber|mer)?|key|uuid)",
+    re.IGNORECASE,
+)
+
+
+#: What a column without a name is called, counted from 1.
+NUMBERED = re.compile(r"column (\d{1,9})")
+
+
+def names_rows(name: str) -> bool:
+    """Whether a column of this name, if its values are unique, tells rows apart rather than being data."""
+    return bool(_ID.fullmatch(name.strip()))
+
+
+def are_unique(cells: Sequence[str]) -> bool:
+    """Whether all cells are whole numbers and none occurs twice. (Names in words are found without a note.)"""
+    stripped = {cell.strip() for cell in cells}
+    return len(stripped) == len(cells) and all(re.fullmatch(r"\d+(\.0+)?", cell) for cell in stripped)
+
+
+def chosen_places(
+    names: Sequence[str], source: str, id: str | None, drop: Sequence[str], columns: Sequence[str] | None
+) -> tuple[int | None, list[int]]:
+    """Find columns by their names.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of all columns.
+    source : str
+        Begins the sentences of errors.
+    id : str or None
+        The column that names the rows; a column without a name is "column 3", as in the sentences of errors.
+    drop : sequence of str
+        Columns to leave out; each a name, or several with commas between them.
+    columns : sequence of str or None
+        Columns to keep, in this order, given in the same way; None keeps all.
+
+    Returns
+    -------
+    id : int or None
+        The place of the column that names the rows.
+    places : list of int
+        The places of the others.
+    """
+    first: dict[str, int] = {}
+    for place, name in enumerate(names):
+        first.setdefault(name, place)
+
+    def place_of(name: str) -> int:
+        if name in first:
+            return first[name]
+        numbered = NUMBERED.fullmatch(name)
+        if numbered and 0 < int(numbered[1]) <= len(names):
+            return int(numbered[1]) - 1
+        near = difflib.get_close_matches(name, first, n=1)
+        hint = f"Did you mean '{shorten(near[0])}'?" if near else f"It has {listing(list(first)) or 'none'}."
+        raise DataError(f"{source} has no column '{shorten(name)}'. {hint}")
+
+    def places_of(given: Sequence[str]) -> list[int]:
+        wanted: list[str] = []
+        for text in given:
+            # A question may have commas in it: a name that is there goes first.
+            wanted += [text] if text in first else next(csv.reader([text], skipinitialspace=True), [])
+        return [place_of(name) for name in dict.fromkeys(wanted)]
+
+    row_names = None if id is None else place_of(id)
+    without = {row_names, *places_of(drop)}
+    kept = range(len(names)) if columns is None else places_of(columns)
+    places = [place for place in kept if place not in without]
+    if not places:
+        raise DataError(f"{source}: no column is left. Its columns are {listing(list(first))}.")
+    return row_names, places

@@ -1,0 +1,76 @@
+"""Reading .xlsx with openpyxl, which is an optional package (the extra "surveys")."""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from partwise.io.budget import spend
+from partwise.io.cells import Reading
+from partwise.io.delimited import table_of_cells
+from partwise.io.errors import DataError
+from partwise.io.table import Table
+from partwise.io.words import listing, shorten
+
+
+def read_excel(
+    path: Path,
+    source: str,
+    key: str | None,
+    header: bool | None,
+    row_names: bool | None,
+    reading: Reading,
+) -> Table:
+    """Return the first sheet of a workbook, or the sheet ``key``, as a text table of the same cells would be read."""
+    import openpyxl
+
+    try:
+        with warnings.catch_warnings():
+            # openpyxl warns of styles and extensions, which the reader of a table need not know of.
+            warnings.simplefilter("ignore")
+            with zipfile.ZipFile(path) as archive:
+                # openpyxl keeps the strings of a workbook; no entry unpacks to more than it announces.
+                spend(2 * sum(info.file_size for info in archive.infolist()))
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            names = [sheet.title for sheet in book.worksheets]
+            if key is not None and key not in names:
+                raise DataError(f"{source} has no sheet '{key}'. Its sheets are: {listing(names)}.")
+            sheet = book.worksheets[0 if key is None else names.index(key)]
+            rows = []
+            for row in sheet.iter_rows(values_only=True):
+                cells = [_cell(value) for value in row]
+                # Rows are as long as the sheet says it is wide.
+                spend(sum(16 + len(cell) for cell in cells) + 64)
+                rows.append(cells)
+            book.close()
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:  # zipfile, the XML parser and openpyxl raise many kinds on damaged files
+        raise DataError(
+            f"{source} is not a readable .xlsx file: {shorten(str(error), 120)}. "
+            "It may have been cut short, or not be what its name says; save it again."
+        ) from error
+    # A sheet may remember cells that were cleared, to the right of the table and below it.
+    width = max((place for row in rows for place, cell in enumerate(row, start=1) if cell), default=0)
+    table = [(number, (row + [""] * width)[:width]) for number, row in enumerate(rows, start=1) if any(row)]
+    if not table:
+        raise DataError(
+            f"{source} is empty: its sheet '{sheet.title}' has no cells. Name another with --key."
+        )
+
+    def all_rows() -> Iterator[tuple[int, list[str]]]:
+        return iter(table)
+
+    return table_of_cells(all_rows, source, header, row_names, reading)
+
+
+def _cell(value: Any) -> str:
+    """A cell as text; whole numbers without a point, as the sheet shows them."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return str(value)

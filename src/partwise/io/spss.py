@@ -1,0 +1,54 @@
+"""Reading .sav with pyreadstat, which is an optional package (the extra "surveys")."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from partwise.io.answer_words import WORDS, folded
+from partwise.io.budget import spend
+from partwise.io.cells import Reading
+from partwise.io.delimited import table_of_cells
+from partwise.io.errors import DataError
+from partwise.io.table import Table
+from partwise.io.words import shorten
+
+
+def read_spss(path: Path, source: str, reading: Reading) -> Table:
+    """Return the variables of an SPSS file; values that SPSS takes for missing are missing.
+
+    Where yes and no are asked for, variables whose labels say so are read by their labels, others by their numbers.
+    """
+    import pyreadstat
+
+    try:
+        _, announced = pyreadstat.read_sav(str(path), metadataonly=True)
+        widths = announced.variable_storage_width.values()
+        spend((announced.number_rows or 0) * sum(64 + int(width) for width in widths))
+        columns, meta = pyreadstat.read_sav(str(path), output_format="dict")
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:  # pyreadstat raises its own kinds and, on damaged files, others
+        raise DataError(
+            f"{source} is not a readable .sav file: {shorten(str(error), 120)}. "
+            "It may have been cut short, or not be what its name says; save it again."
+        ) from error
+    names = list(meta.column_names)
+    if not names or not len(columns[names[0]]):
+        raise DataError(f"{source} is empty. Give a table with numbers in it.")
+    cells = []
+    for name in names:
+        labels = meta.variable_value_labels.get(name, {})
+        spoken = reading.answers.guess and len({folded(str(label)) for label in labels.values()} & WORDS) > 1
+        cells.append([_cell(value, labels if spoken else {}) for value in columns[name]])
+    rows = [names, *map(list, zip(*cells))]
+    return table_of_cells(lambda: enumerate(rows, start=1), source, True, None, reading)
+
+
+def _cell(value: Any, labels: dict[Any, str]) -> str:
+    """A value as text, by its label if it has one."""
+    if value is None or value != value:
+        return ""
+    if value in labels:
+        return str(labels[value])
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -1,0 +1,102 @@
+"""What the file of each model must hold: names, types, shapes and ranges; see `partwise.io.contents`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from partwise.io.contents import FEATURES, Array, Either, Flag, Instance, ListOf, Maybe, Number, Record, Text
+
+_COUNT = Number("i", 0)
+_VALUE = Number(nan=True)
+_FIT: dict[str, Any] = {
+    **FEATURES,
+    "n_samples_fit_": _COUNT,
+    "n_iter_": _COUNT,
+    "converged_": Flag(),
+    "ended_by_": Text(),
+}
+
+
+def _history(*names: str) -> Record:
+    return Record({name: Array("if", ("steps",), nan=True) for name in names})
+
+
+def _restarts(value: str) -> ListOf:
+    return ListOf(Record({value: _VALUE, "n_iter": _COUNT, "ended_by": Text()}))
+
+
+NMF_CONTENTS: dict[str, Any] = {
+    **_FIT,
+    "components_": Array("f", ("n_components", "n_features")),
+    "n_components_": Number("i", 1, size="n_components"),
+    "loss_": Instance("Loss"),
+    "data_mean_": Number(),
+    "data_exponent_": Number("i"),
+    "components_exponent_": Number("i"),
+    "objective_": _VALUE,
+    "reconstruction_err_": Number(low=0, nan=True),
+    "solver_": Text(),
+    "restarts_": _restarts("objective"),
+    "history_": _history("objective", "seconds"),
+}
+
+BINARY_CONTENTS: dict[str, Any] = {
+    **_FIT,
+    "components_": Array("f", ("n_components", "n_features"), low=0),
+    "n_components_": Number("i", 1, size="n_components"),
+    "activation_": Either((Number(low=0, high=1), Array("f", ("n_components",), 0, 1))),
+    "background_": Number(low=0),
+    "log_likelihood_": _VALUE,
+    "inference_": Text(("exact", "truncated")),
+    "max_active_": Number("i", 0),
+    "restarts_": _restarts("log_likelihood"),
+    "history_": _history("log_likelihood", "seconds"),
+}
+
+_PER_TILE = Array("if", ("n_tiles",), nan=True)
+
+BOOLEAN_CONTENTS: dict[str, Any] = {
+    **_FIT,
+    "components_": Array("b", ("n_tiles", "n_features")),
+    "n_components_": Number("i", 0, size="n_tiles"),
+    "prices_": ListOf(Number(low=0), size=3),
+    "criterion_": Text(("error", "likelihood")),
+    "reconstruction_err_": Number(low=0),
+    "description_length_": _VALUE,
+    "objective_": _VALUE,
+    "ranks_": Record({name: Array("if", ("n_ranks",), nan=True) for name in ("tiles", "wrong", "bits")}),
+    "tiles_": Record(
+        dict.fromkeys(("rows", "columns", "density", "adds", "log10_chance"), _PER_TILE), others=_PER_TILE
+    ),
+    "thresholds_": ListOf(_VALUE),
+    "history_": _history("seconds", "error"),
+    "trust_": Maybe(
+        Record(
+            {
+                "restarts": _PER_TILE,
+                "resamples": _PER_TILE,
+                "alternatives": ListOf(
+                    ListOf(
+                        Record({"columns": Array("b", ("n_features",)), "rows": _COUNT, "change": _VALUE})
+                    ),
+                    size="n_tiles",
+                ),
+            },
+            others=_PER_TILE,
+        )
+    ),
+}
+
+MIXTURE_CONTENTS: dict[str, Any] = {
+    **_FIT,
+    "classes_": Array("biufUO", ("n_classes",)),
+    "exponents_": Array("f", ("n_all", "n_features")),
+    "log_weights_": Array("f", ("n_all",), nan=True),
+    "component_class_": Array("i", ("n_all",), low=0, below="n_classes"),
+    "means_": Array("f", ("n_all", "n_features")),
+    "n_parameters_": _COUNT,
+    "penalty_": Number(low=0),
+    "objective_": _VALUE,
+    "penalties_": Record({name: ListOf(_VALUE) for name in ("penalty", "error", "loss")}),
+    "history_": _history("objective", "seconds"),
+}

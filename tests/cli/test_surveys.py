@@ -1,0 +1,97 @@
+"""Surveys on the command line: what is read as what, in every verb alike."""
+
+import csv
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+from calling import call
+
+
+@pytest.fixture
+def answers():
+    rng = np.random.default_rng(0)
+    return (rng.random((12, 2)) < 0.5).astype(int).repeat([3, 2], axis=1)
+
+
+def write(path, answers, yes, no, start="", encoding="utf-8"):
+    lines = [";".join((["lfdn"] if start else []) + [f"Größe, {i}" for i in range(answers.shape[1])])]
+    for i, row in enumerate(answers):
+        lines.append(";".join(([f"{start}{i}"] if start else []) + [yes if cell else no for cell in row]))
+    path.write_text("\n".join(lines), encoding=encoding)
+    return path
+
+
+def usage(folder):
+    with open(folder / "usage.csv", encoding="utf-8") as file:
+        return list(csv.reader(file))[1:]
+
+
+def test_tiles_of_every_coding_are_the_same(answers, tmp_path, capsys, monkeypatch):
+    found = []
+    for name, yes, no, encoding, options in (
+        ("numbers", "1", "0", "utf-8", ()),
+        ("words", "Ja", "nein", "utf-8", ()),
+        ("codes", "1", "2", "latin-1", ("--encoding", "latin-1")),
+        ("ticks", "x", "", "utf-8", ()),
+        ("own", "oft", "nie", "utf-8", ("--yes", "oft", "--no", "nie")),
+    ):
+        path = write(tmp_path / f"{name}.csv", answers, yes, no, "10", encoding)
+        folder = tmp_path / name
+        with path.open() as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            data = "-" if name == "words" else path
+            assert call("tiles", data, "-k", "2", "--max-time", "1", "-o", folder, "-q", *options) == 0
+        said = capsys.readouterr().err
+        assert "column 'lfdn' names the rows" in said
+        assert (name == "numbers") != (f"read as yes and no: {answers.sum()} yes" in said)
+        found.append(usage(folder))
+        assert found[-1] == found[0]
+    assert found[0][0][0] == "100"
+    assert call("transform", tmp_path / "words" / "model.partwise", tmp_path / "ticks.csv") == 0
+    out = capsys.readouterr().out
+    assert list(csv.reader(io.StringIO(out)))[1:] == found[0]
+
+
+def test_every_verb_takes_the_options_of_reading(answers, tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    lines = ["who;kind;a;b;c"] + [f"{i};{'uv'[i % 2]};{i % 3},5;9;{i % 2}" for i in range(12)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    options = ("--decimal", ",", "--id", "who", "--missing", "9", "--drop", "b")
+    assert call("fit", path, "-k", "1", "-o", tmp_path / "fit", "-q", "--drop", "kind", *options) == 0
+    assert json.loads((tmp_path / "fit" / "summary.json").read_text())["n_features"] == 2
+    capsys.readouterr()
+    assert call("transform", tmp_path / "fit" / "model.partwise", path, "--drop", "kind", *options) == 0
+    assert capsys.readouterr().out.splitlines()[2].startswith("1,")
+    few = ("-k", "0", "--mixtures", "1", "--labels", "kind", "-q")
+    assert call("classify", path, *few, "-o", tmp_path / "c", "--columns", "a,c", *options[:4]) == 0
+    assert json.loads((tmp_path / "c" / "summary.json").read_text())["classes"] == ["u", "v"]
+
+
+def test_missing_words_and_missing_entries(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,99\n2,3\n0,1\n")
+    options = ("-k", "1", "-o", tmp_path / "out", "-q", "--missing", "99")
+    assert call("fit", path, *options, "--missing", "zero") == 0
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["parameters"]["missing_values"] == 0.0
+    assert call("fit", path, *options, "--missing", "none") == 2
+    assert "contains NaN" in capsys.readouterr().err
+    assert call("fit", path, *options, "--missing", "none", "--missing", "nan") == 2
+    assert "contradict" in capsys.readouterr().err
+
+
+def test_counts_are_not_taken_for_answers(tmp_path, capsys):
+    """On/off parts are learned from counts, among which 1 and 2 are numbers."""
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n1,2,yes\n2,2,no\n1,1,yes\n2,1,no\n")
+    assert call("fit", path, "-k", "1", "--model", "binary", "-o", tmp_path / "out", "-q") == 0
+    assert "1 column was read as yes and no: 2 yes ('yes'), 2 no ('no'), 0 missing" in capsys.readouterr().err
+
+
+def test_an_answer_that_cannot_be_told(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\nyes,no\nno,yes\nno,perhaps\n")
+    assert call("tiles", path, "-o", tmp_path / "out") == 2
+    assert "--yes, --no or --missing 'perhaps'" in capsys.readouterr().err

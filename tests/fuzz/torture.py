@@ -1,0 +1,281 @@
+"""Numerical torture: every model, solver and loss on data that break careless arithmetic.
+
+`run(tries, seed)` draws cases at random and reports how many were tried and what failed. A fit may refuse its data
+with a ValueError that says what to do. It must not raise anything else, leak a RuntimeWarning of NumPy, hand back NaN
+or infinite factors, let the objective rise beyond rounding, report an objective that is NaN (or infinite, where a
+double could hold it), or end worse than a model that says zero, or the mean, everywhere.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier
+
+LOSSES = (
+    "frobenius",
+    "kullback-leibler",
+    "itakura-saito",
+    0.5,
+    1.5,
+    2.6,
+    -0.7,
+    "negative-binomial",
+    "bernoulli",
+)
+SOLVERS = ("auto", "hals", "scd", "emu", "mu", "cd", "randomized")
+
+
+def plain(rng: np.random.Generator) -> np.ndarray:
+    """Positive data of rank 3 and a little noise, of a random small shape."""
+    n, m = (int(size) for size in rng.integers(3, 25, 2))
+    return rng.gamma(1.0, 1.0, (n, 3)) @ rng.gamma(1.0, 1.0, (3, m)) + 0.1 * rng.random((n, m)) + 1e-3
+
+
+def _scaled(power: float) -> Callable[[np.random.Generator], Any]:
+    return lambda rng: plain(rng) * 10.0**power
+
+
+def _single(power: float) -> Callable[[np.random.Generator], Any]:
+    return lambda rng: (plain(rng) * 10.0**power).astype(np.float32)
+
+
+def _rows_apart(rng: np.random.Generator) -> Any:
+    X = plain(rng)
+    return X * np.logspace(-6, 6, len(X))[:, None]
+
+
+def _columns_apart(rng: np.random.Generator) -> Any:
+    return np.asfortranarray(_rows_apart(rng).T)
+
+
+def _apart_single(rng: np.random.Generator) -> Any:
+    return _rows_apart(rng).astype(np.float32)
+
+
+def _one_entry(rng: np.random.Generator) -> Any:
+    X = np.zeros((6, 5))
+    X[2, 3] = 10.0 ** rng.integers(-300, 300)
+    return X
+
+
+def _nearly_all_missing(rng: np.random.Generator) -> Any:
+    X = np.full((200, 100), np.nan)
+    X[rng.integers(0, 200, 2), rng.integers(0, 100, 2)] = 3.0
+    return X
+
+
+def _row_missing(rng: np.random.Generator) -> Any:
+    X = plain(rng)
+    X[rng.integers(len(X))] = np.nan
+    return X
+
+
+def _column_missing(rng: np.random.Generator) -> Any:
+    X = plain(rng)
+    X[:, rng.integers(X.shape[1])] = np.nan
+    return X
+
+
+def _holes(rng: np.random.Generator) -> Any:
+    X = plain(rng)
+    return np.where(rng.random(X.shape) < 0.7, np.nan, X)
+
+
+def _repeated(rng: np.random.Generator) -> Any:
+    return np.repeat(plain(rng)[:2], 9, axis=0)
+
+
+def _huge_sparse(rng: np.random.Generator) -> Any:
+    X = sp.random_array((600, 400), density=5e-4, rng=rng, format="csr")
+    X.data *= 10.0 ** rng.integers(-20, 20)
+    return X
+
+
+def _typed(dtype: Any) -> Callable[[np.random.Generator], Any]:
+    return lambda rng: np.minimum(np.ceil(plain(rng)), 100).astype(dtype)
+
+
+def _viewed(view: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.random.Generator], Any]:
+    return lambda rng: view(plain(rng))
+
+
+def _read_only(X: np.ndarray) -> np.ndarray:
+    X.flags.writeable = False
+    return X
+
+
+def _shaped(n: int, m: int) -> Callable[[np.random.Generator], Any]:
+    return lambda rng: rng.gamma(1.0, 1.0, (n, m)) + 0.1
+
+
+DATA: dict[str, Callable[[np.random.Generator], Any]] = {
+    **{f"about 1e{power}": _scaled(power) for power in (-310, -300, -150, -20, 20, 150, 300)},
+    **{f"float32 about 1e{power}": _single(power) for power in (-42, -30, -19, 19, 30, 36)},
+    "rows from 1e-6 to 1e6": _rows_apart,
+    "columns from 1e-6 to 1e6": _columns_apart,
+    "float32 rows from 1e-6 to 1e6": _apart_single,
+    "constant": lambda rng: np.full((7, 5), 10.0 ** rng.integers(-5, 5)),
+    "zeros": lambda rng: np.zeros((5, 4)),
+    "one entry": _one_entry,
+    "99.99 % missing": _nearly_all_missing,
+    "a row missing": _row_missing,
+    "a column missing": _column_missing,
+    "70 % missing": _holes,
+    "two rows repeated": _repeated,
+    "sparse with empty rows": _huge_sparse,
+    **{np.dtype(dtype).name: _typed(dtype) for dtype in ("f2", "i1", "u8", "?", "O", "g", ">f8", ">f4")},
+    "strided": _viewed(lambda X: np.repeat(np.repeat(X, 2, 0), 3, 1)[::2, ::3]),
+    "reversed": _viewed(lambda X: X[::-1, ::-1]),
+    "read-only": _viewed(_read_only),
+    "1 × 1": _shaped(1, 1),
+    "1 × 9": _shaped(1, 9),
+    "9 × 1": _shaped(9, 1),
+    "3 × 20": _shaped(3, 20),
+}
+
+
+def cases(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any]]:
+    """Names, models and data, without end: all kinds of data in a random order, again and again."""
+    while True:
+        for kind in rng.permutation(list(DATA)):
+            X = DATA[kind](rng)
+            k = int(rng.integers(1, 5))
+            which = rng.choice(["nmf"] * 6 + ["binary", "boolean", "mixture"])
+            if which == "nmf":
+                loss = LOSSES[rng.integers(len(LOSSES))]
+                # Half of the time a solver that is sure to fit.
+                solver = str(rng.choice(SOLVERS)) if rng.random() < 0.5 else "auto"
+                init = None if rng.random() < 0.7 else "random"
+                model: Any = NMF(
+                    k, beta_loss=loss, solver=solver, init=init, max_iter=40, random_state=int(k)
+                )
+            elif which == "binary":
+                model = BinaryNMF(k, max_iter=15, random_state=0)
+            elif which == "boolean":
+                model = BooleanMF(k, max_time=0.2, random_state=0)
+            else:
+                training = str(rng.choice(["contrastive", "em"]))
+                model = MixtureClassifier(1, training=training, penalty=0.01, max_iter=20, random_state=0)
+            yield f"{model!r} on {kind}", model, X
+
+
+def run(tries: int, seed: int) -> tuple[int, list[str]]:
+    """Try random cases.
+
+    Parameters
+    ----------
+    tries : int
+        How many.
+    seed : int
+        Which.
+
+    Returns
+    -------
+    tuple
+        The number of tries, and one line for each that failed.
+    """
+    failures = []
+    drawn = cases(np.random.default_rng(seed))
+    for _ in range(tries):
+        name, model, X = next(drawn)
+        name = " ".join(name.split())
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                warnings.simplefilter("error", RuntimeWarning)
+                failures += [f"{name}: {what}" for what in faults(model, X)]
+        except Exception as error:
+            raised_in = traceback.extract_tb(error.__traceback__)[-1].filename.replace("\\", "/")
+            refused = "/partwise/" in raised_in or "/sklearn/utils/" in raised_in
+            if not (refused and isinstance(error, ValueError | TypeError)):
+                failures.append(f"{name}: {type(error).__name__} from {raised_in}: {error}")
+    return tries, failures
+
+
+def faults(model: Any, X: Any) -> Iterator[str]:
+    """What is wrong with a fit; a refusal is raised."""
+    if isinstance(model, MixtureClassifier):
+        y = np.arange(X.shape[0]) % 2
+        model.fit(X, y)
+        if not np.isfinite(model.predict_proba(X)).all():
+            yield "probabilities are not finite"
+        return
+    if isinstance(model, BooleanMF):
+        X = _yes_no(X)
+    W = model.fit_transform(X)
+    if not (np.isfinite(W).all() and np.isfinite(model.components_).all()):
+        yield "factors are not finite"
+        return
+    if not np.array_equal(np.asarray(model.transform(X)), W) and not _subnormal(X):
+        yield "transform differs from fit_transform"
+    if isinstance(model, BinaryNMF):
+        if not np.isfinite(model.log_likelihood_):
+            yield f"log-likelihood {model.log_likelihood_}"
+    elif isinstance(model, NMF):
+        yield from _nmf_faults(model, W, _dense(X))
+
+
+def _nmf_faults(model: NMF, W: np.ndarray, X: np.ndarray) -> Iterator[str]:
+    history = model.history_["objective"]
+    seen = ~np.isnan(X)
+    x = X[seen]
+    scale = float(x.max())
+    degree = model.loss_.degree
+    Y = np.where(seen, model.inverse_transform(W).astype(float), 0.0)[seen]
+    if degree is not None:
+        # In units in which the loss of any data is a number.
+        x, Y = x / scale, Y / scale
+    with np.errstate(all="ignore"):
+        value = model.loss_.value
+        floor = 1e-7 * x.mean()
+        if degree is None:
+            Y, floor = x * 0 + 1, None  # Its reconstruction has another unit; the history says enough.
+        else:
+            found, mean, zero = (
+                value(x, np.maximum(y, floor)) for y in (Y, np.full_like(x, x.mean()), 0 * x)
+            )
+        holds = degree is None or abs(degree * np.log10(scale)) < 250
+    if holds and not np.isfinite(history).all():
+        yield f"objective {history}"
+    elif np.isnan(history).any():
+        yield "objective NaN"
+    elif np.isfinite(history).all():
+        # Near an exact fit what is left is rounding, which is measured by the loss of saying zero, or of one entry.
+        size = max(abs(history[0]), 0.0 if degree is None else min(zero, len(x)) * scale**degree)
+        rise = np.diff(history).max(initial=0.0)
+        if rise > (1e-4 if W.dtype == np.float32 else 1e-9) * max(size, 1e-9 if degree is None else 1e-300):
+            yield f"objective rises by {rise:g} of {history[0]:g}"
+    if floor is not None and not found <= min(mean, zero) * 1.01 + 1e-3 * len(x):
+        yield f"loss {found:g}, worse than the mean's {mean:g} or zero's {zero:g}"
+
+
+def _dense(X: Any) -> np.ndarray:
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+
+
+def _yes_no(X: Any) -> np.ndarray:
+    X = _dense(X)
+    return np.where(np.isnan(X), np.nan, np.nanmean(np.minimum(X, 1e300)) < X)
+
+
+def _subnormal(X: Any) -> bool:
+    """Whether factors in the units of X have lost digits."""
+    X = np.asarray(X.data if sp.issparse(X) else X)
+    return X.dtype.kind == "f" and bool(np.nanmax(X, initial=0.0) < 1e6 * np.finfo(X.dtype).tiny)
+
+
+if __name__ == "__main__":
+    tried, failed = run(
+        int(sys.argv[1]) if len(sys.argv) > 1 else 500, int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    )
+    print(*failed, sep="\n")
+    print(f"{tried} tries, {len(failed)} failures")
+    sys.exit(bool(failed))

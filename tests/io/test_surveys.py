@@ -1,0 +1,273 @@
+"""Tables of yes and no as people write them, ids, chosen columns, workbooks, standard input, encodings."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from partwise.io import DataError, read
+from partwise.io.answer_words import PAIRS, folded
+
+NAN = np.nan
+LANGUAGES = """yes no, y n, YES NO, ja nein, Oui NON, oui non, sí no, si no, sim não, SIM NAO, ja nee, ja nej,
+ja nei, tak nie, ano ne, da nu, igen nem, kyllä ei, да нет, ДА НЕТ, ναι όχι, ΝΑΙ ΌΧΙ, evet hayır, EVET HAYIR,
+j n, o n, s n, + -, + −, true false, T F, WAHR FALSCH, vrai faux, 1 2, 1.0 2.0""".replace("\n", " ").split(
+    ", "
+)
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(text, **options):
+        content = text if isinstance(text, bytes) else text.encode()
+        (tmp_path / "survey.csv").write_bytes(content)
+        return read(tmp_path / "survey.csv", **{"yes_no": True, **options})
+
+    return write
+
+
+@pytest.mark.parametrize("pair", LANGUAGES)
+@pytest.mark.parametrize("start", ["", "a;b;c\n"])
+def test_yes_and_no_in_many_words(table, pair, start):
+    yes, no = pair.split()
+    found = table(f"{start}{yes};{no};{no}\n{no};{yes};{yes}\n{no};;{yes}\n")
+    np.testing.assert_array_equal(found.data, [[1, 0, 0], [0, 1, 1], [0, NAN, 1]])
+    assert found.row_names is None
+    assert found.column_names == (["a", "b", "c"] if start else None)
+    assert len(found.notes) == 1
+    assert "3 columns were read as yes and no: 4 yes" in found.notes[0]
+    assert "4 no" in found.notes[0]
+    assert "1 missing" in found.notes[0]
+
+
+def test_no_word_of_a_language_means_both_sides():
+    for yes, no in PAIRS:
+        assert not yes & no
+        assert all(folded(word) == word for word in yes | no)
+
+
+def test_a_cross_or_nothing(table):
+    found = table("who,a,b,c\nann,x,,\nbob,,X,\ncy,x,NA,\n")
+    np.testing.assert_array_equal(found.data, [[1, 0, 0], [0, 1, 0], [1, NAN, 0]])
+    assert found.row_names == ["ann", "bob", "cy"]
+    assert "3 yes ('x', 'X'), 5 no (empty), 1 missing" in found.notes[0]
+    found = table("a,b\nx,\n,x\n", missing="")
+    np.testing.assert_array_equal(found.data, [[1, NAN], [NAN, 1]])
+
+
+def test_one_and_nothing_is_asked_about(table):
+    found = table("a,b\n1,\n,1\n")
+    np.testing.assert_array_equal(found.data, [[1, NAN], [NAN, 1]])
+    assert "If it means no, add --no ''" in found.notes[0]
+    np.testing.assert_array_equal(table("a,b\n1,\n,1\n", no="").data, np.eye(2))
+
+
+def test_one_and_two_are_said(table):
+    text = "a,b\n1,2\n2,2\n"
+    found = table(text)
+    np.testing.assert_array_equal(found.data, [[1, 0], [0, 0]])
+    assert "if it is the other way round, add --yes 2 --no 1" in found.notes[0]
+    found = table(text, yes="2", no="1")
+    np.testing.assert_array_equal(found.data, [[0, 1], [1, 1]])
+    assert "other way" not in found.notes[0]
+
+
+def test_the_callers_words(table):
+    found = table("a,b\nnever,often\noften,99\nnever,98\n", yes=["often"], no="NEVER", missing=["99", "98"])
+    np.testing.assert_array_equal(found.data, [[0, 1], [1, NAN], [0, NAN]])
+    assert "2 missing" in found.notes[0]
+    found = table("a,b\n9,9.0\n3,2\n", yes_no=False, missing="9")
+    np.testing.assert_array_equal(found.data, [[NAN, NAN], [3, 2]])
+
+
+def test_words_that_do_not_occur_are_told(table):
+    numbers = "\n".join(f"{i},{i}" for i in range(100))
+    found = table(f"a,b\n{numbers}\n", yes_no=False, missing=["99", "98.0", "zeros"])
+    assert found.notes == (f"{found.source}: no cell is 'zeros'.",)
+    assert np.isnan(found.data).sum() == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        (
+            "a,b\nyes,no\nno,no\nmaybe,no\n",
+            {},
+            r"column 'a' holds 'no' and 'yes'.*also 'maybe' \('maybe' 1 times\)",
+        ),
+        ("a,b\nyes,no\nno,no\nmaybe,no\n", {}, "--yes, --no or --missing 'maybe'.*--drop 'a'"),
+        ("a,b\n1,2\n2,9\n1,1\n", {}, "If 9 marks missing answers, add --missing 9"),
+        ("a,b\n1,0\n0,9\n1,99\n", {}, "add --missing 9 --missing 99"),
+        (
+            "a,b\n1,0\n0,2\n1,1\n",
+            {},
+            "column 'b' holds '0', '1' and '2'; yes and no are 1 and 0. Say what 2 means",
+        ),
+        ("age,b\n31,0\n40,1\n31,1\n18,0\n", {}, "column 'age' holds '18', '31' and '40'.*--drop 'age'"),
+        ("a,b\n1,2\n2,2\n", {"yes": "2"}, "holds '2' for yes or no, and also '1'"),
+        ("a,b\n1,2\n2,2\n", {"yes": "2", "no": "2"}, "'2' cannot have two meanings"),
+    ],
+)
+def test_what_cannot_be_told_is_refused_with_the_remedy(table, text, options, sentence):
+    with pytest.raises(DataError, match=sentence):
+        table(text, **options)
+
+
+def test_words_that_only_look_so(table):
+    """One letter that occurs alone, sexes and other words are text, whatever the other columns hold."""
+    found = table("q,sex,class,size\nyes,m,a,low\nno,f,a,no\nno,f,a,high\nyes,m,a,high\n")
+    assert list(found.text) == ["sex", "class", "size"]
+    assert found.column_names == ["q"]
+    # One side alone is read where the word is plain, or another column has both sides.
+    assert table("a,b\ny,n\nn,n\n").data.tolist() == [[1, 0], [0, 0]]
+    assert table("a,b\nnein,1\nnein,0\n").data.tolist() == [[0, 1], [0, 0]]
+
+
+def test_counts_stay_counts_where_only_words_are_read(table):
+    found = table("a,b\n1,yes\n2,no\n", yes_no="words")
+    assert found.data.tolist() == [[1, 1], [2, 0]]
+
+
+def test_without_asking_words_are_text_and_can_be_labels(table):
+    found = table("a,b\n1,yes\n2,no\n", yes_no=False)
+    assert found.text == {"b": ["yes", "no"]}
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "Respondent", "Response ID", "user_id", "lfdn", "Case no."])
+@pytest.mark.parametrize("yes_no", [True, False])
+def test_an_id_is_no_data(table, name, yes_no):
+    found = table(f"a,{name},b\n1,101,0\n0,102,1\n", yes_no=yes_no)
+    assert found.data.tolist() == [[1, 0], [0, 1]]
+    assert found.row_names == ["101", "102"]
+    assert found.notes == (f"{found.source}: column '{name}' names the rows.",)
+    # Values that occur twice are no names.
+    found = table(f"a,{name},b\n1,1,0\n0,1,1\n", yes_no=yes_no)
+    assert found.column_names == ["a", name, "b"]
+
+
+def test_numbers_that_tell_rows_apart_in_a_table_of_yes_and_no(table):
+    text = "code,a,b\n7,yes,no\n9,no,no\n8,no,yes\n"
+    assert table(text).row_names == ["7", "9", "8"]
+    assert table("7,1,0\n9,0,0\n8,0,1\n").row_names == ["7", "9", "8"]
+
+
+def test_columns_by_name(table):
+    text = 'who,"a, or b",c,d\n3,1,2,3\n3,4,5,6\n'
+    keep = {"yes_no": False}
+    assert table(text, **keep, drop=["who", "a, or b"]).column_names == ["c", "d"]
+    assert table(text, **keep, drop="who,c").column_names == ["a, or b", "d"]
+    assert table(text, **keep, columns='d,"a, or b"').data.tolist() == [[3, 1], [6, 4]]
+    found = table(text, **keep, id="d")
+    assert (found.row_names, found.corner, found.column_names) == (["3", "6"], "d", ["who", "a, or b", "c"])
+    with pytest.raises(DataError, match=r"has no column 'whoo'. Did you mean 'who'"):
+        table(text, **keep, drop="whoo")
+    with pytest.raises(DataError, match=r"no column is left"):
+        table("a,b\n1,2\n", **keep, drop="a,b")
+    with pytest.raises(DataError, match=r"row 3 has 2 cells where the header has 3"):
+        table("a,b,c\n1,2,3\n1,2\n", **keep, drop="a")
+
+
+def test_columns_without_names(table):
+    with pytest.raises(DataError, match=r"--drop 'column 2'"):
+        table("1,2,0\n0,2,1\n")
+    assert table("1,2,0\n0,2,1\n", drop="column 2").data.tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_dropped_column_may_hold_anything(table):
+    assert table("a,b\n1,2\nx,3\n", yes_no=False, drop="a").data.tolist() == [[2], [3]]
+
+
+def test_encodings_and_decimal_commas(table):
+    with pytest.raises(DataError, match=r"not UTF-8.*--encoding latin-1"):
+        table("a;größe\n1;0\n".encode("latin-1"))
+    assert table("a;größe\n1;0\n".encode("latin-1"), encoding="latin-1").column_names == ["a", "größe"]
+    with pytest.raises(DataError, match=r"no encoding 'klingon'"):
+        table("a\n1\n", encoding="klingon")
+    for text in (
+        "a;b\n1,5;2\n1.000,25;-3,5\n",
+        '"a","b"\n"1,5","2"\n"1.000,25","-3,5"\n',
+        "1,5;2\n1.000,25;-3,5\n",
+    ):
+        assert table(text, yes_no=False, decimal=",").data.tolist() == [[1.5, 2], [1000.25, -3.5]]
+    with pytest.raises(DataError, match=r"--decimal ,"):
+        table("a;b\n1,5;2\n2,5;3\n", yes_no=False)
+    with pytest.raises(DataError, match=r"decimal must be"):
+        table("a\n1\n", decimal=";")
+
+
+def test_a_comma_in_a_question_cuts_nothing(table):
+    assert table("Do you read, often?;b\nyes;no\nno;no\n").column_names == ["Do you read, often?", "b"]
+
+
+def test_numbers_in_arrays(tmp_path):
+    X = np.array([[1, 2], [2, 9]])
+    np.savez(tmp_path / "a.npz", X=X)
+    found = read(tmp_path / "a.npz", yes_no=True, missing="9")
+    np.testing.assert_array_equal(found.data, [[1, 0], [0, NAN]])
+    assert "1 yes, 2 no, 1 missing. 1 is taken for yes" in found.notes[0]
+    sp.save_npz(tmp_path / "s.npz", sp.csr_matrix([[0, 3], [9, 0]]))
+    found = read(tmp_path / "s.npz", yes="3", missing="9").data.toarray()
+    np.testing.assert_array_equal(found, [[0, 1], [NAN, 0]])
+    with pytest.raises(DataError, match=r"what it does not store is 0"):
+        read(tmp_path / "s.npz", yes="0")
+
+
+def test_parquet(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(
+        {"a": ["yes", None], "b": [True, False], "c": [1.0, 2.0], "age": [30, 31]}, index=["r", "s"]
+    )
+    frame.to_parquet(tmp_path / "a.parquet")
+    found = read(tmp_path / "a.parquet", yes_no="words", drop="age")
+    np.testing.assert_array_equal(found.data, [[1, 1, 1], [NAN, 0, 2]])
+    assert found.row_names == ["r", "s"]
+
+
+def test_excel(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["ID", "a", "b"], [11, "Ja", 2.5], [12, "nein", None], [None, None, None]):
+        book.active.append(row)
+    book.create_sheet("other").append([1, 2])
+    book.save(tmp_path / "a.xlsx")
+    found = read(tmp_path / "a.xlsx", yes_no="words")
+    np.testing.assert_array_equal(found.data, [[1, 2.5], [0, NAN]])
+    assert (found.row_names, found.column_names) == (["11", "12"], ["a", "b"])
+    assert read(tmp_path / "a.xlsx", key="other").data.tolist() == [[1, 2]]
+    with pytest.raises(DataError, match=r"no sheet 'x'. Its sheets are: 'Sheet' and 'other'"):
+        read(tmp_path / "a.xlsx", key="x")
+
+
+def test_spss(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": [1.0, 2, 3], "q": [2.0, 1, 9], "mood": [1.0, 4, 5]})
+    labels = {"q": {1: "Nein", 2: "Ja", 9: "weiß nicht"}, "mood": {1: "low", 5: "high"}}
+    pyreadstat.write_sav(
+        frame, str(tmp_path / "a.sav"), variable_value_labels=labels, missing_ranges={"q": [9]}
+    )
+    found = read(tmp_path / "a.sav", yes_no="words")
+    np.testing.assert_array_equal(found.data, [[1, 1], [0, 4], [NAN, 5]])
+    assert found.row_names == ["1", "2", "3"]
+    np.testing.assert_array_equal(read(tmp_path / "a.sav").data, [[2, 1], [1, 4], [NAN, 5]])
+
+
+def test_standard_input(monkeypatch, tmp_path):
+    def piped(content, **options):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        return read("-", **options)
+
+    for content in (b"a,b\nyes,no\nno,no\n", b"a\tb\nyes\tno\nno\tno\n"):
+        found = piped(content, yes_no=True)
+        assert found.data.tolist() == [[1, 0], [0, 0]]
+        assert found.source == "stdin"
+    array = io.BytesIO()
+    np.savez(array, X=np.eye(2))
+    assert piped(array.getvalue(), format="npz").data.tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(DataError, match=r"stdin is not a text table. Say what it is, as --format npz"):
+        piped(array.getvalue())
+    (tmp_path / "a.dat").write_text("a|b\n1|2\n")
+    assert read(tmp_path / "a.dat", format=".txt").column_names == ["a", "b"]
