@@ -109,7 +109,7 @@ class GraphNMF(NMF):
     """
 
     kind = "graph"
-    file_contents = {**NMF.file_contents, **GRAPH_CONTENTS}
+    file_contents = GRAPH_CONTENTS
     alpha_W: float = 0.0
     alpha_H: float | str = 0.0
     l1_ratio: float = 0.0

@@ -12,6 +12,7 @@ from partwise.core import Problem, run
 from partwise.graphs import checked_graph, neighbour_graph, similarity_graph
 from partwise.io.contents import Either, ListOf, Matrix, Number
 from partwise.matrix import InMemory
+from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.graph_weight import chosen_weight
 from partwise.models.inputs import Given
 from partwise.models.parameters import choice, real, whole
@@ -19,8 +20,9 @@ from partwise.priors import Graph, ScaledGraph
 from partwise.solvers.base import AlternatingSolver
 
 _ADJACENCY = Matrix("f", (None, None), low=0)
-#: What a model file holds of the graph.
+#: What the file of a model with a graph holds.
 GRAPH_CONTENTS: dict[str, Any] = {
+    **NMF_CONTENTS,
     "graph_weight_": Either((Number(low=0), ListOf(Number(low=0)))),
     "graph_": Either((_ADJACENCY, ListOf(_ADJACENCY))),
 }
