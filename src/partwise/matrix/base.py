@@ -304,6 +304,8 @@ class InMemory(Matrix):
     inner_weight: np.ndarray | None = None
     #: ω₀, the weight of the entries that are not held.
     background: float = 0.0
+    #: Whether rows can be packed, entry by entry.
+    has_entries: bool = True
 
     def blocks(self) -> Iterator[tuple[slice, InMemory]]:
         """The whole, once."""
@@ -431,6 +433,26 @@ class InMemory(Matrix):
             The product; B itself where there are no inner weights.
         """
         return B if self.inner_weight is None else B * self.inner_weight.astype(B.dtype)[:, None]
+
+    @property
+    def row_groups(self) -> np.ndarray | None:
+        """Which rows share a Gram matrix; None if all do. See `gram`."""
+        return None
+
+    def gram(self, B: np.ndarray) -> np.ndarray:
+        """What the update of a row under the Frobenius loss needs of the other factor, beside `product`.
+
+        Parameters
+        ----------
+        B : array of shape (n_features, k)
+            The other factor.
+
+        Returns
+        -------
+        array of shape (k, k), or (n_groups, k, k)
+            Bᵀ B with the inner weights; one for each group of rows where there are `row_groups`.
+        """
+        return B.T @ self.inner(B)
 
     def transposed_product(self, A: np.ndarray) -> np.ndarray:
         """(ω X)ᵀ · A."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from partwise.core import Problem, RelativeProgress, State, Stopping, ViolationRatio
-from partwise.matrix import InMemory
+from partwise.matrix import InMemory, Matrix
 from partwise.parallel import own_threads
 from partwise.priors import Terms
 from partwise.solvers.base import AlternatingSolver, balanced_start
@@ -66,7 +66,8 @@ class Hals(AlternatingSolver):
         """From one product with X, as the steps find it."""
 
         def task(rows: slice, block: InMemory, A: np.ndarray) -> Any:
-            return (), (np.array(_gram_loss(A, gram_sums(block, A, state.Ht), block.row_weight)),)
+            sums = gram_sums(block, A, state.Ht)
+            return (), (np.array(_gram_loss(A, sums, block.row_weight, block.row_groups)),)
 
         (loss,) = problem.X.map_reduce(task, state.W)[1]
         return max(problem.constant() + float(loss), 0.0) + problem.prior_value(state.W, state.Ht)
@@ -74,17 +75,21 @@ class Hals(AlternatingSolver):
     def attempt(self, problem: Problem, at: State, push: Push | None, rng: np.random.Generator) -> Attempted:
         """Sweeps over W, then over H, each on its Gram matrix."""
         n, m = problem.X.shape
-        update_W, update_H = self._update(problem, rng, n), self._update(problem, rng, m)
+        groups_W, groups_H = row_groups(problem.X), column_groups(problem.X)
+        update_W, update_H = self._update(problem, rng, n, groups_W), self._update(problem, rng, m, groups_H)
         done = one_pass(problem, at, gram_sums, update_W, update_H, push)
         if problem.update_H:
-            loss = _gram_loss(at.Ht, done.sums, None)
+            loss = _gram_loss(at.Ht, done.sums, None, groups_H)
         else:
-            loss = _gram_loss(at.W, (done.sums[0], at.Ht.T @ at.Ht), problem.X.row_weight)
+            G = problem.X.gram(at.Ht) if isinstance(problem.X, InMemory) else at.Ht.T @ at.Ht
+            loss = _gram_loss(at.W, (done.sums[0], G), problem.X.row_weight, groups_W)
         # Sums over the rows are accumulated in double precision, since the terms nearly cancel.
         objective = max(problem.constant() + loss, 0.0) + problem.prior_value(at.W, at.Ht)
         return Attempted(done.violation, objective, done.W_plain)
 
-    def _update(self, problem: Problem, rng: np.random.Generator, n_rows: int) -> Update:
+    def _update(
+        self, problem: Problem, rng: np.random.Generator, n_rows: int, groups: np.ndarray | None
+    ) -> Update:
         def update(
             A: np.ndarray, sums: tuple[np.ndarray, np.ndarray], terms: Terms, order: np.ndarray
         ) -> float:
@@ -92,7 +97,7 @@ class Hals(AlternatingSolver):
             # A row's product touches entries / n_rows numbers k times over, its sweep k numbers k times.
             worth = 1 + problem.X.entries / max(1, 2 * n_rows * A.shape[1])
             sweeps = max(1, min(self.inner_sweeps, round(worth)))
-            return sweep(A, sums, terms, order, sweeps, 0.1, measure=self.like_sklearn)
+            return sweep(A, sums, terms, order, sweeps, 0.1, measure=self.like_sklearn, groups=groups)
 
         return update
 
@@ -105,7 +110,8 @@ class Hals(AlternatingSolver):
             terms = problem.terms_W.rows(rows)
             A = balanced_start(block, Ht, terms)
             sums = gram_sums(block, A, Ht)
-            sweep(A, sums, terms, np.arange(Ht.shape[1]), max(max_iter, 1000), 0.0, still)
+            order, most = np.arange(Ht.shape[1]), max(max_iter, 1000)
+            sweep(A, sums, terms, order, most, 0.0, still, groups=block.row_groups)
             return (A,), ()
 
         with own_threads():
@@ -114,13 +120,28 @@ class Hals(AlternatingSolver):
 
 def gram_sums(block: InMemory, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """X B and Bᵀ B, with inner weights: all that A's update asks of the data."""
-    Bc = block.inner(B)
-    return block.product(Bc), B.T @ Bc
+    return block.product(block.inner(B)), block.gram(B)
 
 
-def _gram_loss(A: np.ndarray, sums: tuple[np.ndarray, np.ndarray], r: np.ndarray | None) -> float:
-    """½⟨G, AᵀA⟩ − ⟨N, A⟩, the rows of A weighted by r."""
+def _gram_loss(
+    A: np.ndarray, sums: tuple[np.ndarray, np.ndarray], r: np.ndarray | None, groups: np.ndarray | None
+) -> float:
+    """½⟨G, AᵀA⟩ − ⟨N, A⟩, the rows of A weighted by r; with groups of rows, each with its own G."""
     N, G = sums
     weighted = A if r is None else A * r[:, None].astype(A.dtype)
-    gram = float(np.vdot(G.astype(float), (A.T @ weighted).astype(float)))
+    if groups is None:
+        gram = float(np.vdot(G.astype(float), (A.T @ weighted).astype(float)))
+    else:
+        members = (np.flatnonzero(groups == g) for g in range(len(G)))
+        gram = sum(float(np.vdot(g, (A[i].T @ weighted[i]).astype(float))) for g, i in zip(G, members))
     return 0.5 * gram - inner_product(N, weighted)
+
+
+def row_groups(X: Matrix) -> np.ndarray | None:
+    """Rows of X that share a Gram matrix."""
+    return X.row_groups if isinstance(X, InMemory) else None
+
+
+def column_groups(X: Matrix) -> np.ndarray | None:
+    """Columns of X that share a Gram matrix."""
+    return X.T.row_groups if isinstance(X, InMemory) and X.row_groups is not None else None

@@ -51,6 +51,8 @@ class CoordinateDescent(AlternatingSolver):
             )
         if not problem.X.in_memory:
             return "reads columns as well as rows, so X must be in memory; use 'hals' or 'mu'."
+        if isinstance(problem.X, InMemory) and not problem.X.has_entries:
+            return "reads X entry by entry, which data with labels do not offer; use 'hals' or 'mu'."
         if problem.loss.pole and signed(problem):
             return (
                 f"keeps factors nonnegative under beta_loss={problem.loss.name!r}; use beta_loss='frobenius'."

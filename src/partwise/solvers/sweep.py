@@ -26,14 +26,24 @@ def sweep(
     keep: float,
     still: float = 0.0,
     measure: bool = False,
+    groups: np.ndarray | None = None,
 ) -> float:
     """Up to `sweeps` rounds over the coordinates `order` of every row of A, in place; returns the violation.
 
     The violation is found only if `measure` says so, else NaN. A row's rounds end when one moves it by less than
     `keep` times the first round's movement, or by less than `still` times its own size; both are measured in units of
-    the reconstruction.
+    the reconstruction. Where rows belong to `groups`, G has a matrix for each group.
     """
     N, G = sums
+    if groups is not None:
+        violation = 0.0
+        for g in range(len(G)):
+            rows = np.flatnonzero(groups == g)
+            part = A[rows]
+            of_group = (np.ascontiguousarray(N[rows]), np.ascontiguousarray(G[g]))
+            violation += sweep(part, of_group, terms.rows(rows), order, sweeps, keep, still, measure)
+            A[rows] = part
+        return violation
     held = terms.for_kernels(*A.shape)
     kind = A.dtype.type
     blocks = np.zeros(-(-len(A) // WIDTH))
