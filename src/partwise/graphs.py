@@ -186,6 +186,38 @@ def modularity(graph: Any, labels: Any, resolution: float = 1.0) -> float:
     return inside / total - resolution * float(degrees @ degrees) / total**2
 
 
+def spread_labels(graph: Any, Y: np.ndarray, reach: float = 0.95, steps: int = 60) -> np.ndarray:
+    """Labels of some nodes spread along the edges to the others (Zhou, Bousquet, Lal, Weston & Schölkopf 2004).
+
+    Repeats F ← reach · D^(−½) A D^(−½) F + (1 − reach) · Y.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n, n)
+        Edge weights A, symmetric.
+    Y : array of shape (n, n_classes)
+        1 for the class of a labelled node; rows of zeros for the others.
+    reach : float
+        How far labels are carried, below 1.
+    steps : int
+        How often; labels get no further than so many edges.
+
+    Returns
+    -------
+    array of shape (n, n_classes)
+        F, nonnegative. Rows of zeros belong to nodes that no label reaches.
+    """
+    A = sp.csr_matrix(graph, dtype=float)
+    degrees = np.asarray(A.sum(axis=1)).ravel()
+    root = sp.diags(1.0 / np.sqrt(np.where(degrees > 0, degrees, 1.0)))
+    A = reach * (root @ A @ root)
+    F = np.asarray(Y, dtype=float)
+    first = (1.0 - reach) * F
+    for _ in range(steps):
+        F = np.asarray(A @ F) + first
+    return F
+
+
 def _grouped(graph: Any, labels: Any) -> tuple[Any, np.ndarray, int]:
     A = sp.coo_matrix(graph, dtype=float)
     A.sum_duplicates()

@@ -6,5 +6,7 @@ from partwise.models.binary import BinaryNMF as BinaryNMF
 from partwise.models.boolean import BooleanMF as BooleanMF
 from partwise.models.function import non_negative_factorization as non_negative_factorization
 from partwise.models.graph import GraphNMF as GraphNMF
+from partwise.models.manifold import ManifoldNMF as ManifoldNMF
 from partwise.models.mixture import MixtureClassifier as MixtureClassifier
 from partwise.models.nmf import NMF as NMF
+from partwise.models.semisupervised import SemiSupervisedNMF as SemiSupervisedNMF

@@ -22,12 +22,19 @@ TYPICAL = 0.5
 
 
 def conventional(
-    W: np.ndarray, Ht: np.ndarray, row_weight: np.ndarray | None, scale: str | None
+    W: np.ndarray,
+    Ht: np.ndarray,
+    row_weight: np.ndarray | None,
+    scale: str | None,
+    n_features: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """W and Hᵀ in the order of the convention and at one of its `SCALES`; None leaves the scale as it is."""
+    """W and Hᵀ in the order of the convention and at one of its `SCALES`; None leaves the scale as it is.
+
+    Where Hᵀ has more rows than `n_features` (labels), the others follow.
+    """
     # Sums of NumPy rather than products of BLAS, whose last bits depend on the number of threads.
     weight = 1.0 if row_weight is None else np.asarray(row_weight, dtype=float)[:, None]
-    mass = Ht.sum(axis=0, dtype=float)
+    mass = Ht[:n_features].sum(axis=0, dtype=float)
     order = np.argsort(-(mass * (W * weight).sum(axis=0, dtype=float)), kind="stable")
     W, Ht, mass = W[:, order], Ht[:, order], mass[order]
     if scale is not None:

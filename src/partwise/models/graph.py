@@ -7,20 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from partwise.core import Callback, Problem, Session
+from partwise.core import Callback
 from partwise.io.registry import register_model
-from partwise.models.base import as_generator
-from partwise.models.graph_part import GRAPH_CONTENTS, check_graph_parameters, graphs_of, weighed, with_graphs
-from partwise.models.inputs import Given
-from partwise.models.nmf import NMF
-from partwise.models.units import Units
+from partwise.models.file_contents import NMF_CONTENTS
+from partwise.models.graph_part import GRAPH_CONTENTS, WithGraph
 from partwise.priors import Prior
-from partwise.priors.scaled import times_power
-from partwise.solvers.base import AlternatingSolver
 
 
 @register_model
-class GraphNMF(NMF):
+class GraphNMF(WithGraph):
     r"""Nonnegative matrix factorization in which neighbours in a graph have similar parts.
 
     Minimises, over W ≥ 0 and H ≥ 0,
@@ -109,7 +104,7 @@ class GraphNMF(NMF):
     """
 
     kind = "graph"
-    file_contents = GRAPH_CONTENTS
+    file_contents = NMF_CONTENTS | GRAPH_CONTENTS
     alpha_W: float = 0.0
     alpha_H: float | str = 0.0
     l1_ratio: float = 0.0
@@ -162,47 +157,3 @@ class GraphNMF(NMF):
         self.max_time = max_time
         self.callbacks = callbacks
         self.scale = scale
-
-    def _fit_problem(self, data: Given, units: Units, free: np.ndarray | None) -> Problem:
-        problem = super()._fit_problem(data, units, free)
-        # The penalty is a square in the units of X, the loss a power of them.
-        self._unit = float(times_power(1.0, (2.0 - units.degree) * units.data))
-        self._graphs = graphs_of(self, data)
-        if self.graph_weight == "auto":
-            return problem
-        self._weights = (float(self.graph_weight) * self._unit,) * len(self._graphs)
-        return with_graphs(self, problem, self._graphs, self._weights)
-
-    def _settled(
-        self,
-        session: Session,
-        problem: Problem,
-        solver: AlternatingSolver,
-        k: int,
-        start: tuple[np.ndarray, np.ndarray] | None,
-        fixed: np.ndarray | None,
-    ) -> tuple[Problem, tuple[np.ndarray, np.ndarray] | None]:
-        problem, start = super()._settled(session, problem, solver, k, start, fixed)
-        if self.graph_weight == "auto":
-            rng = as_generator(self.random_state)
-            first = self._start(problem, k, start, fixed, 0, rng)
-            self._weights, there = weighed(self, problem, self._graphs, solver, first, rng)
-            problem = with_graphs(self, problem, self._graphs, self._weights)
-            # Where no graph helps, the fit is that of NMF.
-            start = there if any(self._weights) else start
-        return problem, start
-
-    def _keep(self, *kept: Any) -> None:
-        super()._keep(*kept)
-        weights = tuple(weight / self._unit for weight in self._weights)
-        self.graph_weight_ = weights[0] if len(weights) == 1 else weights
-        self.graph_ = self._graphs[0] if len(weights) == 1 else self._graphs
-        del self._weights, self._graphs, self._unit
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        check_graph_parameters(self)
-
-    def _chosen(self) -> dict[str, str]:
-        weights = np.atleast_1d(self.graph_weight_)
-        return {**super()._chosen(), "graph_weight": ", ".join(f"{weight:.4g}" for weight in weights)}

@@ -8,21 +8,23 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from partwise.core import Problem, run
+from partwise.core import Problem, Session, run
 from partwise.graphs import checked_graph, neighbour_graph, similarity_graph
 from partwise.io.contents import Either, ListOf, Matrix, Number
-from partwise.matrix import InMemory
-from partwise.models.file_contents import NMF_CONTENTS
+from partwise.matrix import InMemory, Joined
+from partwise.models.base import as_generator
 from partwise.models.graph_weight import chosen_weight
 from partwise.models.inputs import Given
+from partwise.models.nmf import NMF
 from partwise.models.parameters import choice, real, whole
+from partwise.models.units import Units
 from partwise.priors import Graph, ScaledGraph
+from partwise.priors.scaled import times_power
 from partwise.solvers.base import AlternatingSolver
 
 _ADJACENCY = Matrix("f", (None, None), low=0)
-#: What the file of a model with a graph holds.
+#: What a model file holds of the graph.
 GRAPH_CONTENTS: dict[str, Any] = {
-    **NMF_CONTENTS,
     "graph_weight_": Either((Number(low=0), ListOf(Number(low=0)))),
     "graph_": Either((_ADJACENCY, ListOf(_ADJACENCY))),
 }
@@ -85,8 +87,12 @@ def with_graphs(
 ) -> Problem:
     """The problem with its graph penalties; those of weight 0 are left out."""
     size = component_size(model, problem)
+    if isinstance(problem.X, Joined) and model.graph_on != "samples":
+        raise ValueError("A model with labels takes a graph over the samples; use graph_on='samples'.")
+    # A component's size is that of its features, not of its labels.
+    counted = problem.X.X.shape[1] if isinstance(problem.X, Joined) else None
     pairings = tuple(
-        ScaledGraph(Graph(graph, weight), size, of_H=side == "features")
+        ScaledGraph(Graph(graph, weight), size, counted, of_H=side == "features")
         for graph, weight, side in zip(graphs, weights, SIDES[model.graph_on])
         if weight > 0
     )
@@ -115,8 +121,62 @@ def weighed(
     )
     W, Ht = result.state.W, result.state.Ht
     size = component_size(model, problem)
+    data, Hd = problem, Ht
+    if isinstance(problem.X, Joined):
+        # Labels have no say in how much the graph counts.
+        data, Hd = replace(problem, X=problem.X.X), np.ascontiguousarray(Ht[: problem.X.X.shape[1]])
     weights = []
     for graph, side in zip(graphs, SIDES[model.graph_on]):
-        seen = (problem, W, Ht) if side == "samples" else (problem.T, Ht, W)
+        seen = (data, W, Hd) if side == "samples" else (data.T, Hd, W)
         weights.append(chosen_weight(*seen, Graph(graph), size, rng))
     return tuple(weights), (W, Ht)
+
+
+class WithGraph(NMF):
+    """What a graph adds to the fit of an `NMF`; to be named first among the base classes."""
+
+    graph_weight: float | str
+
+    def _fit_problem(self, data: Given, units: Units, free: np.ndarray | None) -> Problem:
+        problem = super()._fit_problem(data, units, free)
+        # The penalty is a square in the units of X, the loss a power of them.
+        self._unit = float(times_power(1.0, (2.0 - units.degree) * units.data))
+        self._graphs = graphs_of(self, data)
+        if self.graph_weight == "auto":
+            return problem
+        self._weights = (float(self.graph_weight) * self._unit,) * len(self._graphs)
+        return with_graphs(self, problem, self._graphs, self._weights)
+
+    def _settled(
+        self,
+        session: Session,
+        problem: Problem,
+        solver: AlternatingSolver,
+        k: int,
+        start: tuple[np.ndarray, np.ndarray] | None,
+        fixed: np.ndarray | None,
+    ) -> tuple[Problem, tuple[np.ndarray, np.ndarray] | None]:
+        problem, start = super()._settled(session, problem, solver, k, start, fixed)
+        if self.graph_weight == "auto":
+            rng = as_generator(self.random_state)
+            first = self._start(problem, k, start, fixed, 0, rng)
+            self._weights, there = weighed(self, problem, self._graphs, solver, first, rng)
+            problem = with_graphs(self, problem, self._graphs, self._weights)
+            # Where no graph helps, the fit is that of NMF.
+            start = there if any(self._weights) else start
+        return problem, start
+
+    def _keep(self, *kept: Any) -> None:
+        super()._keep(*kept)
+        weights = tuple(weight / self._unit for weight in self._weights)
+        self.graph_weight_ = weights[0] if len(weights) == 1 else weights
+        self.graph_ = self._graphs[0] if len(weights) == 1 else self._graphs
+        del self._weights, self._graphs, self._unit
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_graph_parameters(self)
+
+    def _chosen(self) -> dict[str, str]:
+        weights = np.atleast_1d(self.graph_weight_)
+        return {**super()._chosen(), "graph_weight": ", ".join(f"{weight:.4g}" for weight in weights)}

@@ -621,7 +621,8 @@ class NMF(FactorModel):
         # (A pairing does not depend on the scale.)
         tied = problem.prior_W.couplings() or problem.prior_H.couplings()
         scale_free = problem.terms_W.scale_free and problem.terms_H.scale_free and not tied
-        return conventional(state.W, state.Ht, problem.X.row_weight, self.scale if scale_free else None)
+        scale = self.scale if scale_free else None
+        return conventional(state.W, state.Ht, problem.X.row_weight, scale, self.n_features_in_)
 
     def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
         held = replace(

@@ -1,0 +1,238 @@
+"""The labels of a model: read, set beside the data, and read out again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from partwise.core import Problem
+from partwise.io.contents import Array, Flag, Number
+from partwise.matrix import Dense, InMemory, Joined
+from partwise.priors import NO_PRIOR
+from partwise.solvers import pick_solver
+
+#: What a model file holds of the labels.
+LABEL_CONTENTS: dict[str, Any] = {
+    "classes_": Array("biufUO", ("n_classes",)),
+    "label_components_": Array("f", ("n_components", "n_classes"), low=0),
+    "label_weight_": Number(low=0),
+    "class_importance_": Array("f", ("n_components",), low=0),
+    "class_information_": Array("f", ("n_components",)),
+    "readout_coef_": Array("f", ("n_components", "n_classes")),
+    "readout_intercept_": Array("f", ("n_classes",)),
+    "multilabel_": Flag(),
+}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels of some samples.
+
+    Parameters
+    ----------
+    classes : array of shape (n_classes,)
+        Their names.
+    at : array of int
+        The samples that have labels.
+    Y : array of shape (len(at), n_classes)
+        1 where a sample belongs to a class.
+    seen : array of bool of shape (len(at), n_classes)
+        Where that is known.
+    multilabel : bool
+        Whether a sample may belong to several classes, or to none.
+    """
+
+    classes: np.ndarray
+    at: np.ndarray
+    Y: np.ndarray
+    seen: np.ndarray
+    multilabel: bool
+
+    def sized(self, sizes: np.ndarray) -> np.ndarray:
+        """Y with the labels of each sample at its size."""
+        return self.Y * sizes[self.at][:, None]
+
+
+def read_labels(y: Any, n_samples: int, mask: Any = None) -> Labels:
+    """Labels as a user gives them.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,) or (n_samples, n_classes)
+        A class for each sample, or −1, NaN, None or "" where it is not known. Or 0 and 1 for each class, NaN where
+        that is not known.
+    n_samples : int
+        Samples that there are.
+    mask : array of bool of shape (n_samples, n_classes), optional
+        False where an entry of a two-dimensional y is not known.
+
+    Returns
+    -------
+    Labels
+        Those that are known.
+    """
+    if hasattr(y, "toarray"):
+        y = y.toarray()
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim not in (1, 2) or len(y) != n_samples:
+        raise ValueError(
+            f"y must have a label, or a row of labels, for each of the {n_samples} samples; got {y.shape}."
+        )
+    if y.ndim == 2:
+        return _indicators(y, mask)
+    if mask is not None:
+        raise ValueError(
+            "label_mask goes with a two-dimensional y; mark unknown labels with -1, NaN or None."
+        )
+    known = np.array([_is_known(label) for label in y.tolist()], dtype=bool)
+    if not known.any():
+        raise ValueError("y has no label that is known; without labels use NMF or GraphNMF.")
+    at = np.flatnonzero(known)
+    found = y[at]
+    if y.dtype == object and any(isinstance(label, str) for label in found):
+        found = found.astype(str)
+    elif (
+        y.dtype.kind in "fO"
+        and len(at) < len(y)
+        and (found.astype(float) == found.astype(float).round()).all()
+    ):
+        # NaN or None made floats or objects of whole numbers.
+        found = found.astype(int)
+    classes, number = np.unique(found, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {classes[0]!r}; there is nothing to tell apart. Use NMF.")
+    Y = np.eye(len(classes))[number]
+    return Labels(classes, at, Y, np.ones(Y.shape, dtype=bool), multilabel=False)
+
+
+def _indicators(y: np.ndarray, mask: Any) -> Labels:
+    values = y.astype(float)
+    seen = ~np.isnan(values)
+    if mask is not None:
+        mask = np.asarray(mask, dtype=bool)
+        if mask.shape != y.shape:
+            raise ValueError(f"label_mask must have the shape of y, {y.shape}; got {mask.shape}.")
+        seen &= mask
+    if not np.isin(values[seen], (0.0, 1.0)).all():
+        raise ValueError("A two-dimensional y must hold 0 and 1, and NaN where a label is not known.")
+    at = np.flatnonzero(seen.any(axis=1))
+    if not len(at):
+        raise ValueError("y has no label that is known; without labels use NMF or GraphNMF.")
+    Y = np.where(seen, values, 0.0)[at]
+    return Labels(np.arange(y.shape[1]), at, Y, seen[at], multilabel=True)
+
+
+def _is_known(label: Any) -> bool:
+    if (
+        label is None
+        or (isinstance(label, float) and np.isnan(label))
+        or (isinstance(label, str) and not label)
+    ):
+        return False
+    return isinstance(label, str | bool) or label != -1
+
+
+def row_sizes(X: InMemory, norm: bool) -> np.ndarray:
+    """The size of each row: its Euclidean norm, or its sum, over the entries observed; the mean for empty rows."""
+    if norm:
+        zero = np.zeros((X.shape[0], 1), X.dtype), np.zeros((X.shape[1], 1), X.dtype)
+        from partwise.losses import FROBENIUS
+
+        sizes = np.sqrt(2.0 * X.row_divergence(*zero, FROBENIUS, 0.0))
+    else:
+        sizes = X.product(np.ones((X.shape[1], 1), X.dtype))[:, 0].astype(float)
+    typical = sizes[sizes > 0].mean() if (sizes > 0).any() else 1.0
+    return np.where(sizes > 0, sizes, typical)
+
+
+def with_labels(problem: Problem, labels: Labels, sizes: np.ndarray, weight: float) -> Problem:
+    """The problem of the data with labels beside them (Epstein 2017, equation 6.3); itself for weight 0."""
+    if weight == 0:
+        return problem
+    assert isinstance(problem.X, InMemory)
+    return replace(problem, X=Joined(problem.X, labels.at, labels.sized(sizes), labels.seen, weight))
+
+
+def label_factor(
+    problem: Problem, W: np.ndarray, labels: Labels, sizes: np.ndarray, max_iter: int
+) -> np.ndarray:
+    """The best label factor for a given W, of shape (n_classes, n_components)."""
+    Y = Dense.of(np.ascontiguousarray(labels.sized(sizes).T, dtype=W.dtype), labels.seen.T.astype(W.dtype))
+    held = Problem(Y, problem.loss, NO_PRIOR, NO_PRIOR, update_H=False, shift=problem.shift)
+    return pick_solver("auto", held).solve_rows(held, np.ascontiguousarray(W[labels.at]), max_iter, 1e-4)
+
+
+def information(usage: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """What each part adds to the mutual information of part and class, in nats.
+
+    Parameters
+    ----------
+    usage : array of shape (n_components,)
+        How much each part is used by labelled samples.
+    factor : array of shape (n_components, n_classes)
+        The label factor.
+
+    Returns
+    -------
+    array of shape (n_components,)
+        Σ_c p(k, c) log p(c | k) / p(c) with p(k, c) in proportion to usage times factor: 0 for a part that favours
+        no class, whatever its scale.
+    """
+    joint = np.maximum(usage, 0.0)[:, None] * np.maximum(factor, 0.0)
+    joint = joint / max(joint.sum(), 1e-300)
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(joint > 0, joint * np.log(joint / independent), 0.0)
+    return np.asarray(terms.sum(axis=1))
+
+
+def shares(W: np.ndarray, components: np.ndarray) -> np.ndarray:
+    """√ of the share that each part has in the reconstruction of a row: what the read-out sees."""
+    mass = W.astype(float) * np.abs(components).sum(axis=1, dtype=float)
+    total = mass.sum(axis=1, keepdims=True)
+    return np.sqrt(np.where(total > 0, mass / np.where(total > 0, total, 1.0), 1.0 / max(mass.shape[1], 1)))
+
+
+def trained_readout(
+    features: np.ndarray, Y: np.ndarray, seen: np.ndarray, weights: np.ndarray, multilabel: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and intercepts of a logistic regression from shares to classes.
+
+    The label factor itself is a poor classifier: it is fitted by least squares or counts, which reward large classes
+    and shared parts. A logistic regression of the labels on what `transform` gives for the labelled samples knows
+    which parts tell classes apart, and is trained on what it will see.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    def fitted(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        model = LogisticRegression(max_iter=1000).fit(X, y, sample_weight=w)
+        return model.coef_.T, model.intercept_
+
+    k, n_classes = features.shape[1], Y.shape[1]
+    coef, intercept = np.zeros((k, n_classes)), np.full(n_classes, -30.0)
+    if not multilabel:
+        number = Y.argmax(axis=1)
+        present = np.unique(number)
+        found = fitted(features, number, weights)
+        if len(present) == 2:
+            # One column tells two classes apart: half to each side, so that the softmax is the logistic function.
+            coef[:, present], intercept[present] = (
+                np.hstack([-found[0], found[0]]) / 2,
+                np.array([-1, 1]) * found[1] / 2,
+            )
+        else:
+            coef[:, present], intercept[present] = found
+        return coef, intercept
+    for c in range(n_classes):
+        rows = np.flatnonzero(seen[:, c])
+        labels = Y[rows, c]
+        if len(np.unique(labels)) == 2:
+            one = fitted(features[rows], labels, weights[rows])
+            coef[:, c], intercept[c] = one[0][:, 0], one[1][0]
+        else:
+            intercept[c] = 30.0 if len(labels) and labels[0] == 1 else -30.0
+    return coef, intercept

@@ -1,0 +1,371 @@
+"""SemiSupervisedNMF: parts that also explain the labels that are known, and a classifier on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from partwise.core import Callback, Problem
+from partwise.io.registry import register_model
+from partwise.matrix import InMemory, Joined
+from partwise.models.file_contents import NMF_CONTENTS
+from partwise.models.inputs import Given
+from partwise.models.label_part import (
+    LABEL_CONTENTS,
+    Labels,
+    information,
+    label_factor,
+    read_labels,
+    row_sizes,
+    shares,
+    trained_readout,
+    with_labels,
+)
+from partwise.models.nmf import NMF
+from partwise.models.parameters import choice, real
+from partwise.models.units import Units
+from partwise.priors import Prior
+
+
+class WithLabels(ClassifierMixin, NMF):
+    """What labels add to the fit of an `NMF`, and classification by its parts."""
+
+    label_weight: float | str
+    label_size: str
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        weights: Any = None,
+        label_mask: Any = None,
+        checkpoint: Any = None,
+    ) -> Any:
+        """Learn the components, and to tell the classes apart.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Nonnegative data.
+        y : array of shape (n_samples,) or (n_samples, n_classes)
+            The class of each sample; −1, NaN, None or "" where it is not known. Or, for samples that may belong to
+            several classes, 0 and 1 for each class, and NaN where that is not known.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts.
+        weights : array or sparse matrix of shape (n_samples, n_features), optional
+            How much each entry counts; 0 is the same as missing.
+        label_mask : array of bool of shape (n_samples, n_classes), optional
+            False where an entry of a two-dimensional y is not known.
+        checkpoint : path, optional
+            Folder in which the fit saves its state, and from which a later call goes on.
+
+        Returns
+        -------
+        estimator
+            The model itself.
+        """
+        self._fit_with_labels(X, y, sample_weight, weights, label_mask, checkpoint)
+        return self
+
+    def fit_transform(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        weights: Any = None,
+        label_mask: Any = None,
+        checkpoint: Any = None,
+    ) -> Any:
+        """Learn the components and return W, in which labels (and a graph) have their say.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Nonnegative data.
+        y : array of shape (n_samples,) or (n_samples, n_classes)
+            As in `fit`.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts.
+        weights : array or sparse matrix of shape (n_samples, n_features), optional
+            How much each entry counts; 0 is the same as missing.
+        label_mask : array of bool of shape (n_samples, n_classes), optional
+            False where an entry of a two-dimensional y is not known.
+        checkpoint : path, optional
+            Folder in which the fit saves its state, and from which a later call goes on.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            W.
+        """
+        W, row_names = self._fit_with_labels(X, y, sample_weight, weights, label_mask, checkpoint)
+        return self._named(W, row_names)
+
+    def _fit_with_labels(
+        self, X: Any, y: Any, sample_weight: Any, weights: Any, mask: Any, checkpoint: Any
+    ) -> Any:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. "
+                "Mark samples without a label with -1, NaN or None."
+            )
+        self._y, self._mask = y, mask
+        try:
+            return self._fit(X, None, None, sample_weight, weights, checkpoint)
+        finally:
+            for name in ("_y", "_mask", "_labels", "_sizes"):
+                self.__dict__.pop(name, None)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each sample; for labels in several columns, 0 or 1 for each.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Data with the columns of the fit.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            Classes.
+        """
+        probable = self.predict_proba(X)
+        return (probable > 0.5).astype(int) if self.multilabel_ else self.classes_[probable.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """How probable each class is for each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Data with the columns of the fit.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Probabilities. Rows sum to one, unless samples may belong to several classes.
+        """
+        from scipy.special import expit, softmax
+
+        check_is_fitted(self)
+        W = self.transform(X)
+        W = W.to_numpy() if hasattr(W, "to_numpy") else np.asarray(W)
+        scores = shares(W, self.components_) @ self.readout_coef_ + self.readout_intercept_
+        return np.asarray(expit(scores) if self.multilabel_ else softmax(scores, axis=1))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
+        """The share of samples that are classified rightly.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Data with the columns of the fit.
+        y : array of shape (n_samples,) or (n_samples, n_classes)
+            Their classes.
+        sample_weight : array of shape (n_samples,), optional
+            How much each sample counts.
+
+        Returns
+        -------
+        float
+            The accuracy.
+        """
+        return float(ClassifierMixin.score(self, X, y, sample_weight))
+
+    # ----------------------------------------------------------------- fitting
+
+    def _fit_problem(self, data: Given, units: Units, free: np.ndarray | None) -> Problem:
+        problem = super()._fit_problem(data, units, free)
+        if not isinstance(problem.X, InMemory):
+            raise ValueError("A model with labels needs X in memory, not by row blocks.")
+        self._labels = read_labels(self._y, problem.X.shape[0], self._mask)
+        self._sizes = row_sizes(problem.X, problem.loss.gram)
+        self.label_weight_ = 1.0 if self.label_weight == "auto" else float(self.label_weight)
+        if self.label_size == "unit":
+            typical = float(np.mean(self._sizes))
+            self._sizes = np.ones(len(self._sizes))
+            if self.label_weight == "auto":
+                self.label_weight_ = typical**2 if problem.loss.gram else typical
+        return with_labels(problem, self._labels, self._sizes, self.label_weight_)
+
+    def _keep(self, problem: Problem, units: Units, outcomes: Any, best: Any, solver: Any) -> None:
+        super()._keep(problem, units, outcomes, best, solver)
+        m, labels = self.n_features_in_, self._labels
+        data = replace(problem, X=problem.X.X) if isinstance(problem.X, Joined) else problem
+        Ht = np.ascontiguousarray(best.Ht[:m])
+        root = float(np.sqrt(2.0 * max(data.data_loss(best.W, Ht), 0.0)))
+        self.reconstruction_err_ = float(units.loss(root, 0.5))
+        factor = best.Ht[m:]
+        if not len(factor):
+            factor = label_factor(data, best.W, labels, self._sizes, self.max_iter)
+        self.components_ = np.ascontiguousarray(self.components_[:, :m])
+        self.label_components_ = np.ascontiguousarray(factor.T, dtype=float)
+        self.classes_, self.multilabel_ = labels.classes, labels.multilabel
+        total = max(float(self.label_components_.sum()), 1e-300)
+        self.class_importance_ = self.label_components_.sum(axis=1) / total
+        usage = best.W[labels.at].sum(axis=0, dtype=float)
+        self.class_information_ = information(usage, self.label_components_)
+        coef, intercept = self._readout(data, Ht, labels)
+        self.readout_coef_, self.readout_intercept_ = coef, intercept
+
+    def _readout(self, data: Problem, Ht: np.ndarray, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
+        features = self._features(data, Ht, labels.at)
+        weights = np.ones(len(labels.at)) if data.X.row_weight is None else data.X.row_weight[labels.at]
+        return trained_readout(features, labels.Y, labels.seen, weights, labels.multilabel)
+
+    def _features(self, data: Problem, Ht: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """What the read-out sees of some samples: found from their data alone, as for new ones."""
+        alone = replace(data, X=data.X.rows(rows), prior_W=data.prior_W.rows(rows), pairings=())
+        return shares(self._solve_rows(alone, Ht), Ht.T)
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        choice("label_size", self.label_size, ("rows", "unit"))
+        if isinstance(self.label_weight, str):
+            choice("label_weight", self.label_weight, ("auto",))
+        else:
+            real("label_weight", self.label_weight)
+
+    def _chosen(self) -> dict[str, str]:
+        return {**super()._chosen(), "label_weight": f"{self.label_weight_:.4g}"}
+
+    def __sklearn_tags__(self) -> Any:
+        """A classifier that needs y, in one column or in several."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+@register_model
+class SemiSupervisedNMF(WithLabels):
+    r"""Nonnegative matrix factorization that also explains the labels that are known, and classifies by its parts.
+
+    Minimises, over W, H, B ≥ 0, equation 6.3 of Epstein (2017), after Lee, Yoo & Choi (2010),
+
+    .. math::
+
+        D(X | WH) + \lambda\, D(L \circ Y | L \circ (WB))
+
+    where Y has the labels and L is 1 where they are known. The labels of a sample are set at its own size (the sum of
+    its entries, or their Euclidean norm for the Frobenius loss), so that long documents count no more than short ones
+    for what a part says of the classes; with λ = 1 labels then count as much as the data of their samples.
+
+    Parameters
+    ----------
+    n_components : int, "auto" or None, default="auto"
+        Number of components.
+    label_weight : float or "auto", default="auto"
+        λ. "auto" is 1; with ``label_size="unit"`` it is what makes labels count as much as the data of their samples.
+    label_size : {"rows", "unit"}, default="rows"
+        Labels at the size of their samples, or 1 as printed in equation 6.3.
+    beta_loss : float, str or Loss, default="frobenius"
+        As in `NMF`, for data and labels.
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar"} or None, default=None
+        As in `NMF`.
+    solver : str, default="auto"
+        As in `NMF`; "hals" for the Frobenius loss, "emu" or "mu" for the others.
+    tol : float, default=1e-4
+        As in `NMF`.
+    max_iter : int, default=200
+        Iterations, at most.
+    random_state : int, Generator, RandomState or None, default=None
+        None is a fixed seed.
+    verbose : int, default=0
+        1 shows a progress bar on stderr.
+    missing_values : nan, 0 or None, default=nan
+        What marks an unobserved entry of X.
+    n_init : int, default=1
+        Number of starts; the best one is kept.
+    max_time : float, optional
+        Seconds that the fit may take.
+    callbacks : sequence of callables, optional
+        Each is called as ``callback(info, state)`` at the start and after every iteration.
+    scale : {"samples", "components"} or None, default="samples"
+        As in `NMF`.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        H.
+    label_components_ : array of shape (n_components, n_classes)
+        B, transposed as it is printed: how much of each class goes with each part.
+    classes_ : array of shape (n_classes,)
+        The classes.
+    label_weight_ : float
+        λ used.
+    class_importance_ : array of shape (n_components,)
+        Sums of the rows of `label_components_`, as a share of all (the colour of Epstein 2017, section 7.2). It
+        depends on the scale of the parts, and is high for parts that favour no class.
+    class_information_ : array of shape (n_components,)
+        What each part adds to the mutual information of part and class, in nats: 0 for parts that favour no class.
+    readout_coef_, readout_intercept_ : arrays
+        The logistic regression, from the parts of a sample to its class, by which `predict` decides.
+    multilabel_ : bool
+        Whether y had a column for each class.
+    reconstruction_err_, objective_, history_, n_iter_, converged_, ended_by_, restarts_, solver_
+        As in `NMF`; the objective includes the labels, the error does not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partwise import SemiSupervisedNMF
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.poisson(np.repeat([[4, 4, 1, 1], [1, 1, 4, 4]], 20, axis=0)).astype(float)
+    >>> y = np.repeat([0, 1], 20)
+    >>> known = np.where(np.arange(40) % 10 == 0, y, -1)  # four labels, -1 for the others
+    >>> model = SemiSupervisedNMF(2, beta_loss="kl").fit(X, known)
+    >>> float((model.predict(X) == y).mean()) > 0.9
+    True
+    """
+
+    kind = "semisupervised"
+    file_contents = NMF_CONTENTS | LABEL_CONTENTS
+    alpha_W: float = 0.0
+    alpha_H: float | str = 0.0
+    l1_ratio: float = 0.0
+    shuffle: bool = False
+    prior_W: Prior | None = None
+    prior_H: Prior | None = None
+    fixed_components: Any = None
+
+    def __init__(
+        self,
+        n_components: int | str | None = "auto",
+        *,
+        label_weight: float | str = "auto",
+        label_size: str = "rows",
+        beta_loss: float | str = "frobenius",
+        init: str | None = None,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        random_state: Any = None,
+        verbose: int = 0,
+        missing_values: float | None = np.nan,
+        n_init: int = 1,
+        max_time: float | None = None,
+        callbacks: Sequence[Callback] | None = None,
+        scale: str | None = "samples",
+    ) -> None:
+        self.n_components = n_components
+        self.label_weight = label_weight
+        self.label_size = label_size
+        self.beta_loss = beta_loss
+        self.init = init
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_values = missing_values
+        self.n_init = n_init
+        self.max_time = max_time
+        self.callbacks = callbacks
+        self.scale = scale
