@@ -99,6 +99,7 @@ def fit_session(
     max_time: float | None = None,
     checkpoint: Any = None,
     data: Callable[[], dict[str, Any]] = dict,
+    title: str | None = None,
 ) -> AbstractContextManager[Session]:
     """The session of one fit: progress bar if `verbose`, time limit, checkpoint.
 
@@ -116,6 +117,8 @@ def fit_session(
         Folder to save to and to go on from.
     data : callable
         Identifies the data for the checkpoint; called only if there is one.
+    title : str, optional
+        Written before the bar; by default the class of the model.
 
     Returns
     -------
@@ -126,5 +129,5 @@ def fit_session(
     if checkpoint is not None:
         saved = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
         saved.claim(type(model).__name__, model.get_params(deep=False), data())
-    bar = ProgressBar(total, type(model).__name__, quantity) if model.verbose else None
+    bar = ProgressBar(total, title or type(model).__name__, quantity) if model.verbose else None
     return open_session(max_time, bar, saved)

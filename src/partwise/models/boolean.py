@@ -305,8 +305,9 @@ class BooleanMF(FactorModel):
         """How far each tile can be trusted: whether it is found again, and what could replace it.
 
         The search is repeated from other starts, and on rows drawn with replacement, with the number of tiles found
-        by `fit` and a quarter of its time. Tiles that share 80 % of their joint area are the same. Ctrl-C ends the
-        searches; the answer is then that of the complete ones, without alternatives.
+        by `fit` and a quarter of its patience and its limits. Tiles that share 80 % of their joint area are the same.
+        Ctrl-C ends the searches; the answer is then that of the complete ones, without alternatives. A bar counts the
+        searches, if `verbose`.
 
         Parameters
         ----------
@@ -355,7 +356,8 @@ class BooleanMF(FactorModel):
 
         if len(self.components_) == 0 or is_trivial(table):
             again = resampled = lambda i: tiles
-        with fit_session(self, total=n_restarts + n_resamples, quantity="wrong") as session:
+        searches = n_restarts + n_resamples
+        with fit_session(self, total=searches, quantity="wrong", title="trust: searches") as session:
             trust = measure_trust(session, table, tiles, again, resampled, n_restarts, n_resamples)
             session.keep(lambda: setattr(self, "trust_", trust))
         return trust
