@@ -103,7 +103,8 @@ class BooleanMF(FactorModel):
         perturbations were in vain; `max_time` ended it or a part of it, so that the answer depends on the machine and
         its load; Ctrl-C; `max_iter` perturbations or steps were made.
     n_iter_ : int
-        Perturbations that were tried; with "panpal" and "primp", steps of the run that was kept.
+        Perturbations that were tried, 1 if the starts left nothing to search for; with "panpal" and "primp", steps of
+        the run that was kept.
     history_ : dict of arrays
         "seconds" since `fit` began, compiling not counted, and perturbations ("trials") made, and the "error" then.
         With "auto", of the search whose tiles were kept.
@@ -423,7 +424,8 @@ class BooleanMF(FactorModel):
         self.criterion_ = found.criterion
         self.objective_ = measures.objective
         self.prices_ = tuple(found.prices)
-        self.n_iter_ = found.n_iter
+        # scikit-learn asks for at least one, where there is a `max_iter`.
+        self.n_iter_ = max(1, found.n_iter)
         self.history_ = log.history()
         self.thresholds_ = found.thresholds
 
