@@ -258,7 +258,7 @@ def test_climbing_never_ends_worse_and_is_the_same_on_any_number_of_threads(kind
     for threads in (1, 2):
         with thread_limit(threads):
             rng = np.random.default_rng(0)
-            answers.append(climb(Session(), table, start.usage, start.columns, rng, 60.0, 200))
+            answers.append(climb(Session(), table, start.usage, start.columns, rng, 200))
     for usage, columns, error, trials, ended_by in answers:
         assert (ended_by, trials) == ("patience", answers[0].trials)
         assert error == pytest.approx(error_of(table, usage, columns))

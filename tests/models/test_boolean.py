@@ -1,5 +1,6 @@
 """BooleanMF as a user meets it."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 import partwise
 from partwise import BooleanMF
 from partwise.core import Checkpoint, Interrupted, Session
-from partwise.datasets import make_boolean
+from partwise.datasets import load_zoo, make_boolean
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +255,7 @@ def test_every_path_says_how_it_ended(planted, model):
     assert model.n_iter_ > 60
 
 
-def test_the_bar_counts_seconds_of_a_search_and_steps_of_palm(capfd):
+def test_bars_count_seconds_or_trials_of_a_search_steps_of_palm_and_the_searches_of_trust(capfd):
     coins = np.random.default_rng(0).random((60, 40)) < 0.35
     model = BooleanMF(4, method="panpal", verbose=1).fit(coins)
     assert f"{model.n_iter_}/{model.n_iter_}" in capfd.readouterr().err
@@ -262,7 +263,81 @@ def test_the_bar_counts_seconds_of_a_search_and_steps_of_palm(capfd):
     shown = capfd.readouterr().err
     assert f"wrong {model.history_['error'][-1]:.6g}" in shown
     model.trust(coins, n_restarts=2, n_resamples=1)
-    assert "3/3" in capfd.readouterr().err
+    shown = capfd.readouterr().err
+    assert "trust: searches" in shown
+    assert "3/3" in shown
+    model = BooleanMF(4, patience=20, verbose=1).fit(coins)
+    assert f"{model.n_iter_}/{model.n_iter_}" in capfd.readouterr().err, (
+        "without a time limit it counts trials"
+    )
+
+
+def small_table(name):
+    """A table on which every number of tiles can be tried."""
+    if name == "zoo":
+        return load_zoo().data
+    if name == "coins":
+        return np.random.default_rng(0).random((30, 12)) < 0.35
+    noise = {"planted": (0.05, 0.1), "noisy": (0.1, 0.25)}[name]
+    return make_boolean(60, 30, 4, noise_add=noise[0], noise_drop=noise[1], random_state=0).data[:, :14]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", ["zoo", "coins", "planted", "noisy"])
+def test_no_number_of_tiles_asked_for_has_fewer_bits_than_the_one_chosen(name, seed):
+    X = small_table(name)
+    few = {"patience": 40, "random_state": seed}
+    chosen = BooleanMF(**few).fit(X)
+    asked = [BooleanMF(k, **few).fit(X) for k in range(1, min(X.shape) + 1)]
+    assert chosen.description_length_ <= min(model.description_length_ for model in asked)
+    ranks = chosen.ranks_
+    assert ranks["bits"].min() == chosen.description_length_
+    assert ranks["tiles"][ranks["bits"].argmin()] == chosen.n_components_
+    assert (np.diff(ranks["wrong"]) <= 0).all()
+    assert ranks["wrong"][ranks["tiles"] == chosen.n_components_] <= chosen.reconstruction_err_
+
+
+def clock_that_runs(monkeypatch, seconds):
+    """From now on, each look at the clock takes this many seconds."""
+    now = itertools.count()
+    monkeypatch.setattr("partwise.core.session.clock", lambda: seconds * next(now))
+
+
+@pytest.mark.parametrize("k", [3, "auto"])
+def test_how_fast_the_machine_is_makes_no_difference_to_a_small_table(k, monkeypatch):
+    X, settings = small_table("coins" if k == 3 else "planted"), {"random_state": 0}
+    if k == "auto":
+        settings["patience"] = 50
+    one = BooleanMF(k, **settings).fit(X)
+    clock_that_runs(monkeypatch, 100.0)
+    other = BooleanMF(k, **settings).fit(X)
+    assert one.ended_by_ == other.ended_by_ == "patience"
+    assert np.array_equal(one.components_, other.components_)
+    assert one.n_iter_ == other.n_iter_
+
+
+def test_a_budget_in_perturbations_is_kept_and_gives_the_same_tiles_on_a_slower_machine(monkeypatch):
+    X = np.random.default_rng(0).random((150, 80)) < 0.35
+    settings = {"max_iter": 700, "max_time": None, "random_state": 0}
+    one = BooleanMF(25, **settings).fit(X)
+    assert (one.ended_by_, one.converged_) == ("max_iter", False)
+    assert 600 < one.n_iter_ <= 700
+    assert one.history_["trials"][-1] <= 700
+    clock_that_runs(monkeypatch, 1.0)
+    assert np.array_equal(BooleanMF(25, **settings).fit(X).components_, one.components_)
+    assert BooleanMF("auto", max_iter=20, random_state=0).fit(small_table("zoo")).ended_by_ == "max_iter"
+    assert BooleanMF(4, method="panpal", max_iter=3).fit(X).n_iter_ == 3
+
+
+def test_what_the_clock_cut_short_says_so(monkeypatch):
+    X = np.random.default_rng(0).random((150, 80)) < 0.35
+    clock_that_runs(monkeypatch, 0.01)
+    # The starts have half of the time; the climbs then end by patience, but from another start.
+    model = BooleanMF(5, max_time=0.2, patience=1, random_state=0).fit(X)
+    assert (model.ended_by_, model.converged_) == ("max_time", False)
+    assert "the clock" in model.summary()["sentence"]
+    clock_that_runs(monkeypatch, 2.0)
+    assert BooleanMF(25, random_state=0).fit(X).ended_by_ == "max_time", "the default of a larger table"
 
 
 # ------------------------------------------------------------------------------------------------------------- Ctrl-C
@@ -321,7 +396,7 @@ def of_kind(kind):
     if kind == "search":
         return BooleanMF(5, **few), coins
     if kind == "auto":
-        return BooleanMF(**few), make_boolean(90, 80, 12, random_state=0).data
+        return BooleanMF(n_init=1, **few), make_boolean(90, 80, 12, random_state=0).data
     if kind == "likelihood":
         noisy = make_boolean(100, 90, 4, noise_add=0.1, noise_drop=0.25, random_state=0)
         return BooleanMF(4, objective="likelihood", **few), noisy.data
@@ -473,7 +548,7 @@ def test_a_resumed_search_ends_with_the_same_bits(kind, tmp_path, monkeypatch):
         whole.fit(X)
     assert {"search": "relaxed3", "auto": "rank16", "likelihood": "likelihood"}[kind] in stages
     assert kind != "search" or "climb5" in stages
-    for done in range(len(stages) + 1):
+    for done in sorted({*range(0, len(stages), 1 + len(stages) // 12), len(stages)}):
         folder = tmp_path / str(done)
         with monkeypatch.context() as patch:
             press_at(patch, "partwise.core.session.Session.stage", done + 1)

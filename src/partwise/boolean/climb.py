@@ -40,8 +40,8 @@ WAVE, SEGMENT = 8, 256
 class Climbed(NamedTuple):
     """Where a climb ended: the best tiles and their cost, how many trials it made, and why it made no more.
 
-    `ended_by` is "converged" (the cost is 0), "patience", "max_time" or "interrupted". After Ctrl-C the cost may be
-    an old one, which was higher.
+    `ended_by` is "converged" (the cost is 0), "patience", "max_iter", "max_time" or "interrupted". After Ctrl-C the
+    cost may be an old one, which was higher.
     """
 
     usage: np.ndarray
@@ -107,12 +107,13 @@ def climb(
     usage: np.ndarray,
     columns: np.ndarray,
     rng: np.random.Generator,
-    seconds: float,
     patience: int,
+    most: float = np.inf,
+    seconds: float = np.inf,
     prices: Prices = WRONG,
-    report: Callable[[float], None] | None = None,
+    report: Callable[[float, int], None] | None = None,
 ) -> Climbed:
-    """Search from given tiles on until patience, time or Ctrl-C ends it.
+    """Search from given tiles on until patience, the number of trials, time or Ctrl-C ends it.
 
     A trial is accepted if its cost is at most a little above the chain's record (record-to-record travel, Dueck
     1993): a chain that accepts no loss stays in the optimum where it began. The accepted loss falls in the course
@@ -126,13 +127,15 @@ def climb(
     usage, columns : arrays of bool of shapes (n, k) and (k, m)
         Where to start.
     rng : numpy.random.Generator
-    seconds : float
-        Time limit of this climb, beside the session's.
     patience : int
         Trials of each chain in a row without a new best, after which the search ends.
+    most : float
+        Trials of all chains together, at most.
+    seconds : float
+        Time limit of this climb, beside the session's.
     prices : Prices
     report : callable, optional
-        Called with the lowest cost after every segment.
+        Called after every segment with the lowest cost and the number of trials in the segment.
 
     Returns
     -------
@@ -148,6 +151,9 @@ def climb(
             chain.segment(held, 0, 0)
         until = session.seconds + seconds
         while idle < patience and best > 0 and session.seconds < until and not session.stopped:
+            trials = int(min(trials, (most - made) / len(chains)))
+            if trials == 0:
+                break
             seeds = rng.integers(2**31 - 1, size=len(chains))
             if number % WAVE == 0:
                 leader = min(chains, key=lambda chain: chain.record)
@@ -159,12 +165,14 @@ def climb(
             idle = 0 if now < best - 1e-9 else idle + trials
             best = min(best, now)
             if report is not None:
-                report(best)
+                report(best, len(chains) * trials)
             number += 1
             # Segments grow by count, not by the clock: the answer must not depend on the machine's speed.
             trials = min(2 * trials, max(8, min(SEGMENT, patience // WAVE)))
     winner = min(chains, key=lambda chain: chain.record)
     ended_by = "converged" if best <= 0 else "patience" if idle >= patience else "max_time"
+    if trials == 0:
+        ended_by = "max_iter"
     return Climbed(
         winner.best[0],
         np.ascontiguousarray(winner.best[1].T),

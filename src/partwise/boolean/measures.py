@@ -38,7 +38,7 @@ class Found:
     thresholds : tuple of float
         Where relaxed factors were cut.
     points : list of RankPoint
-        What was met while the number of tiles was chosen.
+        What was met while the number of tiles was chosen; empty where it was given.
     """
 
     tiles: Tiles
@@ -85,19 +85,11 @@ def measured(table: BitTable, found: Found, thorough: bool = True) -> Measures:
     -------
     Measures
     """
-    columns, usage = found.tiles.columns, found.tiles.usage
-    small = table.by_row.bits.size <= SMALL
-    # Which of two equal subsets a row uses depends on the order of the tiles, so that comes first.
-    for again in (False, True):
-        worth = tile_values(table, usage, columns) if len(columns) else np.zeros(0)
-        order = np.argsort(-worth, kind="stable")
-        if again and (order == np.arange(len(order))).all():
-            break
-        columns = np.ascontiguousarray(columns[order])
-        usage = usage_of(table, columns, found.prices, True if thorough or small else None)
-    error = error_of(table, usage, columns)
-    kept = Tiles(np.ascontiguousarray(usage), columns, error)
-    points = [*found.points, rank_point(table, kept), *(prune_path(table, kept) if thorough else ())]
+    kept = settled(table, found, thorough)
+    usage, columns, error = kept.usage, kept.columns, kept.error
+    points = [*found.points, rank_point(table, kept)]
+    if thorough and not found.points:
+        points += prune_path(table, kept)
     return Measures(
         tiles=kept,
         objective=float(error if found.criterion == "error" else cost_of(table, kept, found.prices)),
@@ -112,3 +104,18 @@ def measured(table: BitTable, found: Found, thorough: bool = True) -> Measures:
             "log10_chance": chances(table, usage, columns),
         },
     )
+
+
+def settled(table: BitTable, found: Found, thorough: bool = True) -> Tiles:
+    """The tiles in the order of their worth, with the rows that `transform` will say use them; see `measured`."""
+    columns, usage = found.tiles.columns, found.tiles.usage
+    small = table.by_row.bits.size <= SMALL
+    # Which of two equal subsets a row uses depends on the order of the tiles, so that comes first.
+    for again in (False, True):
+        worth = tile_values(table, usage, columns) if len(columns) else np.zeros(0)
+        order = np.argsort(-worth, kind="stable")
+        if again and (order == np.arange(len(order))).all():
+            break
+        columns = np.ascontiguousarray(columns[order])
+        usage = usage_of(table, columns, found.prices, True if thorough or small else None)
+    return Tiles(np.ascontiguousarray(usage), columns, error_of(table, usage, columns))

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from partwise.boolean.bit_table import BitTable
+from partwise.boolean.climb import SLACK
 from partwise.boolean.log import SearchLog
-from partwise.boolean.measures import Found
+from partwise.boolean.measures import Found, settled
 from partwise.boolean.palm import MAX_ITER, panpal
 from partwise.boolean.primp import primp
-from partwise.boolean.rank import choose_rank
+from partwise.boolean.rank import FIRST, RankPoint, best_drop, choose_rank, drop_tile, prune_path, rank_point
 from partwise.boolean.refine import refine_likelihood, refined, unlikely_dropped
-from partwise.boolean.search import search
+from partwise.boolean.search import finished, search
 from partwise.boolean.threshold import cut
 from partwise.boolean.tiles import Tiles, error_of, no_tiles
 from partwise.core import open_session
 
-#: Entries times tiles times perturbations: the work without success after which patience="auto" ends the search.
-EFFORT = 1e11
+#: patience="auto": perturbations without success after which the search ends, for each tile and each row and column
+#: (the geometric mean of their numbers), and most of them times entries times tiles.
+PATIENCE, EFFORT = 20.0, 1e11
+#: Entries times tiles up to which a search by default has no time limit, because patience soon ends it.
+SMALL = 2.5e5
+#: How far on either side of the best number of tiles others are tried, before it is chosen.
+REACH = 2
 
 
 @dataclass(frozen=True)
@@ -36,29 +44,46 @@ class Settings:
     thresholds: str
     n_init: int
     patience: Any
+    max_iter: int | None
     max_time: Any
 
     def rank(self) -> int | None:
         """The number of tiles, None if it is to be chosen."""
         return None if self.n_components == "auto" else int(self.n_components)
 
-    def seconds(self, table: BitTable, k: int) -> float:
-        """Time limit of a search for k tiles."""
+    def seconds(self, table: BitTable, k: int) -> float | None:
+        """Time limit of a search for k tiles; None without one."""
         if self.max_time != "auto":
-            return float(self.max_time)
-        return 9.0 * float(np.clip(np.sqrt(table.n * table.m * k / 2.5e5), 1.0, 3.0))
+            return None if self.max_time is None else float(self.max_time)
+        size = work(table, k)
+        return None if size <= SMALL else 9.0 * float(min(np.sqrt(size / SMALL), 3.0))
 
     def trials(self, table: BitTable, k: int) -> int:
-        """Perturbations without success after which a search for k tiles ends."""
+        """Perturbations of a chain without success after which a search for k tiles ends."""
         if self.patience != "auto":
             return int(self.patience)
-        return int(np.clip(EFFORT / (table.n * table.m * table.by_row.planes * k), 50, 100_000))
+        return int(
+            np.clip(min(PATIENCE * np.sqrt(table.n * table.m) * k, EFFORT / work(table, k)), 50, 100_000)
+        )
 
-    def bar(self, table: BitTable) -> tuple[float, str]:
-        """Where the progress bar of a fit is full, and what the number beside it is."""
+    def most_trials(self) -> float:
+        """Perturbations of a search, at most."""
+        return np.inf if self.max_iter is None else float(self.max_iter)
+
+    def bar(self, table: BitTable) -> tuple[float, str, bool]:
+        """Where the progress bar of a fit is full, what the number beside it is, and whether it runs in seconds."""
         if self.method in ("panpal", "primp"):
-            return MAX_ITER, "objective"
-        return self.seconds(table, self.rank() or min(table.n, table.m)), "wrong"
+            return self.max_iter or MAX_ITER, "objective", False
+        k = self.rank() or FIRST
+        seconds, searches = self.seconds(table, k), 1 if self.rank() else 2 * REACH + 1
+        if seconds is not None:
+            return seconds, "wrong", True
+        return searches * min(len(SLACK) * self.trials(table, k), self.most_trials()), "wrong", False
+
+
+def work(table: BitTable, k: int) -> float:
+    """What one perturbation of k tiles costs: entries, in each plane of the weights, times tiles."""
+    return float(table.n * table.m * table.by_row.planes * k)
 
 
 def is_trivial(table: BitTable) -> bool:
@@ -101,14 +126,14 @@ def find_tiles(
 
 def relaxed_tiles(log: SearchLog, table: BitTable, settings: Settings, rng: np.random.Generator) -> Found:
     """Methods "panpal" and "primp": relaxed factors, cut."""
-    k, session = settings.rank(), log.session
+    k, session, steps = settings.rank(), log.session, settings.max_iter or MAX_ITER
     D, weights = table.unpacked()[0].astype(float), table.entry_weights()
     entry = None if (weights == weights.flat[0]).all() else weights / weights.max()
     if k is None or settings.method == "primp":
-        described, result = primp(session, table, D, rng, k, entry=entry)
+        described, result = primp(session, table, D, rng, k, entry=entry, max_iter=steps)
         tiles, thresholds = described.tiles, described.thresholds
     else:
-        result = panpal(D, k, rng, settings.regularization, entry, name="panpal")
+        result = panpal(D, k, rng, settings.regularization, entry, name="panpal", max_iter=steps)
         factors, each = (result.state.W, result.state.Ht), settings.thresholds == "each"
         tiles, (thresholds, _) = session.completed(partial(cut, table, *factors, each))
     with session.interruptible():
@@ -121,31 +146,115 @@ def searched_tiles(
     log: SearchLog, table: BitTable, numbers: Any, settings: Settings, rng: np.random.Generator
 ) -> Found:
     """Methods "auto" and "trustpal": search among bits, then refine for the objective."""
-    session, k, start = log.session, settings.rank(), None
-    found = Found(no_tiles(table), "noise")
+    session, k = log.session, settings.rank()
     if k is None:
-        start, points = choose_rank(log, table, numbers, rng, sparsity=settings.regularization)
-        found, k = Found(start, "noise", points=points), len(start.columns)
-    if k > 0 and not session.interrupted:
-        if settings.max_time == "auto":
-            session.max_time = session.seconds + settings.seconds(table, k)
-        patience = settings.trials(table, k)
-        found.tiles, found.ended_by = search(
-            log, table, numbers, k, rng, settings.n_init, patience, start, settings.regularization
-        )
-        found = refined(log, table, found, settings.objective, rng)
+        found = best_number(log, table, numbers, settings, rng)
+    else:
+        session.max_time = settings.seconds(table, k)
+        found = tiles_of_rank(log, table, numbers, k, settings, rng)
     if settings.method == "trustpal":
         found.tiles = session.completed(partial(unlikely_dropped, table, found.tiles, settings.fdr))
     found.n_iter = log.trials
     return found
 
 
+def tiles_of_rank(
+    log: SearchLog, table: BitTable, numbers: Any, k: int, settings: Settings, rng: np.random.Generator
+) -> Found:
+    """The search for k tiles, within the limits of the session."""
+    patience, most = settings.trials(table, k), settings.most_trials()
+    found = Found(
+        *search(log, table, numbers, k, rng, settings.n_init, patience, most, settings.regularization)
+    )
+    return refined(log, table, found, settings.objective, rng)
+
+
+def best_number(
+    log: SearchLog, table: BitTable, numbers: Any, settings: Settings, rng: np.random.Generator
+) -> Found:
+    """The tiles that describe a table in the fewest bits, whatever their number.
+
+    `choose_rank` says about how many they are. From there on, each number within `REACH` of the best so far gets the
+    search that it would get if it were asked for, with the same random numbers; where time is limited, with an equal
+    share of it. On a large table, a number at which only noise is left to explain is the last.
+    """
+    session, end, fresh = log.session, log.session.max_time, deepcopy(rng)
+    start, met = choose_rank(log, table, numbers, rng, sparsity=settings.regularization)
+    best, shortest, history = Found(start, "patience" if len(start.columns) else "noise"), np.inf, log.reports
+    each = 1.0 / (2 * REACH + 1)
+    share = np.inf if end is None else each * (end - session.seconds)
+    tried: dict[int, float] = {}
+    endings: list[str] = []
+
+    def consider(found: Found, begin: int) -> RankPoint:
+        """Point of the tiles found; they, or what is left of them, become the best if none were shorter."""
+        nonlocal best, shortest, history
+        described = list(shortened(table, found))
+        met.extend(point for _, point in described)
+        last, point = described[-1]
+        if point.bits < shortest:
+            reports = log.reports[begin:] or [(session.seconds, float(log.trials), point.wrong)]
+            best, shortest, history = last, point.bits, reports
+        return described[0][1]
+
+    with session.interruptible():
+        log.prefix, k = "start_", max(1, len(start.columns))
+        if not session.interrupted:
+            best.ended_by = finished(table, start) or best.ended_by
+            consider(refined(log, table, replace(best), settings.objective, rng), len(log.reports))
+            consider(Found(no_tiles(table), "noise"), len(log.reports))
+        large = work(table, k) > SMALL
+        k = 0 if large and best.ended_by == "noise" else k
+        while k and not session.interrupted and not log.out_of_time():
+            log.prefix, begin, seconds = f"{k}tiles_", len(log.reports), settings.seconds(table, k)
+            if seconds is not None:
+                session.max_time = session.seconds + min(each * seconds, share)
+            found = tiles_of_rank(log, table, numbers, k, settings, deepcopy(fresh))
+            session.max_time = end
+            endings.append(found.ended_by)
+            tried[k] = consider(found, begin).bits
+            k = 0 if large and endings[-1] == "noise" else next_number(tried, min(table.n, table.m))
+        if not session.interrupted:
+            # A description whose rows are not those that `transform` gives is not one of a model.
+            path = prune_path(table, settled(table, best))
+            met = [point for point in (*met, *path) if point.bits >= shortest]
+    session.max_time, log.reports, log.prefix, best.points = end, history, "", met
+    if best.ended_by != "converged" and (log.timed or "max_iter" in endings):
+        best.ended_by = "max_time" if log.timed else "max_iter"
+    return best
+
+
+def next_number(tried: dict[int, float], most: int) -> int:
+    """The number of tiles to try next, within `REACH` of that with the fewest bits and nearest to it; 0 for none."""
+    best = min(tried, key=lambda k: tried[k])
+    near = [k for k in range(max(1, best - REACH), min(most, best + REACH) + 1) if k not in tried]
+    return min(near, key=lambda k: abs(k - best), default=0)
+
+
+def shortened(table: BitTable, found: Found) -> Iterator[tuple[Found, RankPoint]]:
+    """Yields what was found, then with ever fewer tiles as long as that shortens the description; and its point."""
+    tiles = settled(table, found)
+    point = rank_point(table, tiles)
+    yield found, point
+    while len(tiles.columns):
+        fewer = replace(found, tiles=drop_tile(tiles, best_drop(table, tiles)[0]))
+        tiles = settled(table, fewer)
+        before, point = point, rank_point(table, tiles)
+        if point.bits >= before.bits:
+            break
+        yield fewer, point
+
+
 def quick_search(
     table: BitTable, numbers: Any, k: int, likely: bool, settings: Settings, rng: np.random.Generator
 ) -> Tiles:
-    """A search like that of "auto" for k tiles, in a quarter of its time; refined if the tiles are to be `likely`."""
-    patience = max(1, settings.trials(table, k) // 4)
-    with open_session(0.25 * settings.seconds(table, k)) as session:
+    """A search like that of "auto" for k tiles, with a quarter of its patience, trials and time.
+
+    Refined if the tiles are to be `likely`.
+    """
+    patience, seconds = max(1, settings.trials(table, k) // 4), settings.seconds(table, k)
+    with open_session(None if seconds is None else 0.25 * seconds) as session:
         log = SearchLog(session)
-        tiles, _ = search(log, table, numbers, k, rng, 1, patience, sparsity=settings.regularization)
+        most = 0.25 * settings.most_trials()
+        tiles, _ = search(log, table, numbers, k, rng, 1, patience, most, settings.regularization)
         return refine_likelihood(log, table, tiles, rng) if likely else tiles

@@ -197,6 +197,7 @@ def panpal(
     sparsity: float = 0.5,
     entry: np.ndarray | None = None,
     name: str = "",
+    max_iter: int = MAX_ITER,
 ) -> Result[State]:
     """PanPAL with the settings that suit binary tables.
 
@@ -211,10 +212,12 @@ def panpal(
         Weights of the entries, each at most 1.
     name : str, optional
         Under which a checkpoint keeps the run.
+    max_iter : int
+        Most steps.
 
     Returns
     -------
     Result
     """
     term = Sparsity(sparsity)
-    return descend(RelaxedProblem(D, term, term, 0.1, entry), rank, rng, MAX_ITER, 1e-6, name)
+    return descend(RelaxedProblem(D, term, term, 0.1, entry), rank, rng, max_iter, 1e-6, name)

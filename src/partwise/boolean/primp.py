@@ -126,6 +126,7 @@ def primp(
     rank: int | None = None,
     step: int = 10,
     entry: np.ndarray | None = None,
+    max_iter: int = MAX_ITER,
 ) -> tuple[Described, Result[State]]:
     """Run Primp; without a rank, with `step` more tiles at a time for as long as that shortens the code.
 
@@ -143,6 +144,8 @@ def primp(
     step : int
     entry : array of shape (n, m), optional
         Weights of the entries, at most 1.
+    max_iter : int
+        Most steps of each run.
 
     Returns
     -------
@@ -155,7 +158,7 @@ def primp(
     with session.interruptible():
         r = min(step if rank is None else rank, most)
         while True:
-            result = descend(problem, r, rng, MAX_ITER, 1e-5, name=f"primp{r}")
+            result = descend(problem, r, rng, max_iter, 1e-5, name=f"primp{r}")
             now = session.completed(partial(cut_by_length, table, result.state.W, result.state.Ht))
             better = best is None or now.length < best[0].length
             grew = best is None or len(now.tiles.columns) > len(best[0].tiles.columns)

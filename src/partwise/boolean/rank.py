@@ -16,6 +16,9 @@ from partwise.boolean.starts import from_relaxed, relocations
 from partwise.boolean.tiles import Tiles, alternate, no_tiles
 from partwise.core import Session
 
+#: Number of tiles to begin with, where it is to be chosen.
+FIRST = 8
+
 
 class RankPoint(NamedTuple):
     """What is remembered of a factorization: its number of tiles, wrong entries, and description length."""
@@ -108,7 +111,7 @@ def choose_rank(
     table: BitTable,
     X: Any,
     rng: np.random.Generator,
-    first: int = 8,
+    first: int = FIRST,
     most: int | None = None,
     sparsity: float = 0.5,
 ) -> tuple[Tiles, list[RankPoint]]:
@@ -148,7 +151,9 @@ def choose_rank(
             points += path
             if path[-1].bits < shortest:
                 best, shortest = tiles, path[-1].bits
-            if len(tiles.columns) <= 0.8 * rank or rank >= most or log.session.stopped:
+            if len(tiles.columns) <= 0.8 * rank or rank >= most or log.session.interrupted:
+                break
+            if log.out_of_time():
                 break
             rank = min(2 * rank, most)
     if len(points) == 1:
@@ -175,7 +180,7 @@ def one_rank(
                 if point is not None:
                     path.append(point)
                     log.show(point.wrong)
-                if session.stopped:
+                if session.interrupted or log.out_of_time():
                     break
         if tiles is None:
             raise KeyboardInterrupt
@@ -191,17 +196,18 @@ def one_rank(
 
 
 def best_by_rank(points: list[RankPoint]) -> dict[str, np.ndarray]:
-    """The shortest description at each number of tiles.
+    """The best that was met with each number of tiles.
 
-    Returns arrays of equal length: "tiles", "wrong" (entries) and "bits" (description length).
+    Returns arrays of equal length: "tiles", the fewest "wrong" entries with at most so many, and the fewest "bits" of
+    a description with exactly so many.
     """
-    best: dict[int, RankPoint] = {}
-    for point in points:
-        if point.n_tiles not in best or point.bits < best[point.n_tiles].bits:
-            best[point.n_tiles] = point
-    order = sorted(best)
+    order = sorted({point.n_tiles for point in points})
+    wrong, bits = (
+        np.array([min(getattr(point, name) for point in points if point.n_tiles == k) for k in order], float)
+        for name in ("wrong", "bits")
+    )
     return {
         "tiles": np.array(order, dtype=np.int64),
-        "wrong": np.array([best[k].wrong for k in order], dtype=float),
-        "bits": np.array([best[k].bits for k in order], dtype=float),
+        "wrong": np.minimum.accumulate(wrong),
+        "bits": bits,
     }

@@ -15,7 +15,7 @@ from partwise.boolean.starts import Start, several_starts
 from partwise.boolean.tiles import Tiles, alternate
 from partwise.core import Session
 
-#: Number of short climbs before the long one, and the share of time and of patience that each gets.
+#: Number of short climbs before the long one, and the share of patience, of trials and of time that each gets.
 CLIMBS, SHORT = 4, 0.16
 
 
@@ -27,10 +27,10 @@ def search(
     rng: np.random.Generator,
     starts: int = 4,
     patience: int = 300,
-    start: Tiles | None = None,
+    most: float = np.inf,
     sparsity: float = 0.5,
 ) -> tuple[Tiles, str]:
-    """Take the best of several starts, then climb from it until patience, the session's time or Ctrl-C ends it.
+    """Take the best of several starts, then climb from it until patience, the limits or Ctrl-C end it.
 
     Once the wrong entries look like independent flips, only noise is left to explain, and the search ends.
 
@@ -48,39 +48,39 @@ def search(
         Number of relaxed starts; half of the time is theirs at most.
     patience : int
         Trials without success after which the search ends.
-    start : Tiles, optional
-        Where to climb from instead of from the best of several starts.
+    most : float
+        Trials in all, at most.
     sparsity : float
         See `relaxed_factors`.
 
     Returns
     -------
     tuple
-        The best tiles, and what ended the search: "converged" (nothing is wrong), "noise", "patience", "max_time" or
-        "interrupted".
+        The best tiles, and what ended the search: "converged" (nothing is wrong), "noise", "patience", "max_iter",
+        "max_time" (also where the clock ended no more than a part of it) or "interrupted".
 
     Raises
     ------
     KeyboardInterrupt
         After Ctrl-C before there were any tiles.
     """
-    session = log.session
-    best, ended_by = start, ""
-    if best is not None:
-        with session.interruptible():
-            log.report(best.error)
-            ended_by = finished(table, best)
-    else:
-        half_time = session.seconds + 0.5 * seconds_left(session)
-        for one in several_starts(log, table, X, rank, rng, starts, sparsity):
-            best, ended_by = better_start(log, table, one, best, half_time, rng)
-            if ended_by or session.stopped or session.seconds > half_time:
-                break
+    session, before = log.session, log.trials
+    half_time = session.seconds + 0.5 * seconds_left(session)
+    best, ended_by = None, ""
+    for one in several_starts(log, table, X, rank, rng, starts, sparsity, most):
+        if best is not None and (session.interrupted or log.out_of_time(half_time)):
+            break
+        best, ended_by = better_start(log, table, one, best, half_time, rng)
+        if ended_by:
+            break
     assert best is not None
     if not ended_by:
-        ended_by = "max_time" if session.out_of_time else "patience"
-        if patience > 0 and not session.stopped:
-            best, ended_by = repeated_climbs(log, table, best, rng, patience)
+        ended_by = "patience"
+        if patience > 0 and not session.interrupted:
+            left = most - (log.trials - before)
+            best, ended_by = repeated_climbs(log, table, best, rng, patience, left)
+        if log.timed and ended_by != "converged":
+            ended_by = "max_time"
     return best, "interrupted" if session.interrupted else ended_by
 
 
@@ -113,7 +113,7 @@ def better_start(
                     lowest = found
                     ended_by = finished(table, lowest)
                 log.report(lowest.error)
-                if ended_by or session.stopped or session.seconds > half_time:
+                if ended_by or session.interrupted or log.out_of_time(half_time):
                     break
         if lowest is None:
             raise KeyboardInterrupt
@@ -137,29 +137,31 @@ def finished(table: BitTable, tiles: Tiles) -> str:
 
 
 def repeated_climbs(
-    log: SearchLog, table: BitTable, start: Tiles, rng: np.random.Generator, patience: int
+    log: SearchLog, table: BitTable, start: Tiles, rng: np.random.Generator, patience: int, most: float
 ) -> tuple[Tiles, str]:
     """Several short climbs, each from `start`, and a long one from the best of them.
 
     Which deep optimum a climb ends in is decided early and by chance, so several beginnings are worth their time.
-    Returns the best tiles, and what ended the last climb.
+    A climb that ends early leaves its trials (of `most` in all) and its time to the next. Returns the best tiles, and
+    what ended the last climb.
     """
-    session = log.session
+    session, before = log.session, log.trials
     begin, seconds, best = session.seconds, seconds_left(session), start
-    ended_by = "max_time"
+    ended_by = "patience"
 
-    def climb_from(source: Tiles, left: float, share: float) -> dict[str, Any]:
+    def climb_from(source: Tiles, share: float, until: float) -> dict[str, Any]:
         climbed = climb(
             session,
             table,
             source.usage,
             source.columns,
             rng,
-            left,
             max(1, int(share * patience)),
-            report=lambda error: log.report(min(error, best.error)),
+            until * most - (log.trials - before),
+            begin + until * seconds - session.seconds,
+            report=lambda error, trials: log.report(min(error, best.error), trials),
         )
-        log.trials += climbed.trials
+        log.timed = log.timed or climbed.ended_by == "max_time"
         lower = climbed.error < best.error
         found = Tiles(climbed.usage, climbed.columns, climbed.error) if lower else best
         return found.pack() | {"ended_by": climbed.ended_by}
@@ -167,13 +169,10 @@ def repeated_climbs(
     with session.interruptible():
         for number in range(1, CLIMBS + 2):
             last = number > CLIMBS
-            source, share = (best, 1.0 - CLIMBS * SHORT) if last else (start, SHORT)
-            # A climb that ends early leaves its time to the next.
-            left = begin + seconds * (1.0 if last else number * SHORT) - session.seconds
-            if left <= 0 or session.stopped:
-                ended_by = "max_time"
+            source, share, until = (best, 1 - CLIMBS * SHORT, 1.0) if last else (start, SHORT, number * SHORT)
+            if session.interrupted or log.out_of_time(begin + until * seconds):
                 continue
-            packed = log.stage(f"climb{number}", partial(climb_from, source, left, share), rng)
+            packed = log.stage(f"climb{number}", partial(climb_from, source, share, until), rng)
             best, ended_by = Tiles.unpack(packed), packed["ended_by"]
             if best.error == 0:
                 return best, "converged"

@@ -24,8 +24,8 @@ from partwise.solvers.sweep import sweep
 
 #: Steps of the relaxed problem at most, and those over which its penalty grows to its full size.
 STEPS, GROWING = 60, 20
-#: Patience and seconds of the short climb from the cover by concepts.
-QUICK, QUICK_SECONDS = 128, 1.0
+#: Patience and most trials of the short climb from the cover by concepts.
+QUICK, QUICK_TRIALS = 128, 4096
 
 
 def from_relaxed(
@@ -153,19 +153,26 @@ Start = tuple[str, Callable[[], Iterator[Tiles]]]
 
 
 def several_starts(
-    log: SearchLog, table: BitTable, X: Any, rank: int, rng: np.random.Generator, count: int, sparsity: float
+    log: SearchLog,
+    table: BitTable,
+    X: Any,
+    rank: int,
+    rng: np.random.Generator,
+    count: int,
+    sparsity: float,
+    most: float,
 ) -> list[Start]:
     """Starts in the order in which they are worth their time: `count` relaxed ones, and a cover by concepts.
 
     Where the cover by concepts takes milliseconds, so does a short climb from it, and they come first. Elsewhere
-    the cover comes after the first relaxed start.
+    the cover comes after the first relaxed start. `most` limits the trials of the climb.
     """
     session = log.session
 
     def climbed_concepts() -> Iterator[Tiles]:
         tiles = concept_start(session, table, rank)
         yield tiles
-        climbed = climb(session, table, tiles.usage, tiles.columns, rng, QUICK_SECONDS, QUICK)
+        climbed = climb(session, table, tiles.usage, tiles.columns, rng, QUICK, min(QUICK_TRIALS, most))
         log.trials += climbed.trials
         yield alternate(table, Tiles(climbed.usage, climbed.columns, climbed.error))
 

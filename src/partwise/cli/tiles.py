@@ -24,8 +24,12 @@ def tiles(
     output: Output = Path("partwise-tiles"),
     method: Annotated[str | None, typer.Option(help="auto, panpal, primp or trustpal.")] = None,
     objective: Annotated[str | None, typer.Option(help="auto, error or likelihood.")] = None,
+    max_iter: Annotated[
+        int | None, typer.Option(help="Most perturbations of a search, the same on every machine.")
+    ] = None,
     max_time: Annotated[
-        float | None, typer.Option(help="Most seconds of search; 9 to 27 by size, if not given.")
+        float | None,
+        typer.Option(help="Most seconds of search; if not given, 9 to 27 for large tables only."),
     ] = None,
     trust: Annotated[
         int,
@@ -47,6 +51,7 @@ def tiles(
         "-k": components,
         "--method": method,
         "--objective": objective,
+        "--max-iter": max_iter,
         "--max-time": max_time,
         "--seed": seed,
     }

@@ -103,6 +103,7 @@ def fit_session(
     max_time: float | None = None,
     checkpoint: Any = None,
     data: Callable[[], dict[str, Any]] = dict,
+    title: str | None = None,
 ) -> AbstractContextManager[Session]:
     """The session of one fit: its messages (a bar if `verbose` > 0, none if < 0), time limit, checkpoint.
 
@@ -120,6 +121,8 @@ def fit_session(
         Folder to save to and to go on from.
     data : callable
         Identifies the data for the checkpoint; called only if there is one.
+    title : str, optional
+        Written before the bar; by default the class of the model.
 
     Returns
     -------
@@ -130,7 +133,7 @@ def fit_session(
     if checkpoint is not None:
         saved = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
         saved.claim(type(model).__name__, model.get_params(deep=False), data())
-    bar = ProgressBar(total, type(model).__name__, quantity) if model.verbose > 0 else None
+    bar = ProgressBar(total, title or type(model).__name__, quantity) if model.verbose > 0 else None
     session = open_session(max_time, bar, saved)
     return session if model.verbose >= 0 else _without_messages(session)
 

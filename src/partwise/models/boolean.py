@@ -60,11 +60,14 @@ class BooleanMF(FactorModel):
     n_init : int, default=4
         Number of relaxed starts.
     patience : int or "auto", default="auto"
-        Perturbations without success after which the search ends; by default the more, the smaller the table.
-    max_time : float or "auto", default="auto"
-        Seconds after which `fit` ends its search and keeps the best found, compiling not counted. By default the
-        search may take 9, and up to 27 for larger tables, after the number of tiles is known. Where time ends it, the
-        answer depends on the machine.
+        Perturbations without success after which the search ends; by default as the table's size asks for.
+    max_iter : int or None, default=None
+        Perturbations, or steps of "panpal" and "primp", after which the fit ends at the latest: a budget that gives
+        the same answer on every machine. Each number of tiles that "auto" tries has it to itself.
+    max_time : float or "auto" or None, default="auto"
+        Seconds after which `fit` ends its search and keeps the best found, compiling not counted; None for no limit.
+        By default a small table (entries times tiles up to 250,000) has none, and the search for larger ones may take
+        9 to 27. Where time ends it, the answer depends on the machine, and `ended_by_` is "max_time".
     missing_values : nan or None, default=nan
         NaN marks entries that were not observed; with None it is an error.
     random_state : int, Generator, RandomState or None, default=None
@@ -83,7 +86,8 @@ class BooleanMF(FactorModel):
     description_length_ : float
         Bits that tiles and wrong entries take to write down; see `partwise.boolean.description`.
     ranks_ : dict of arrays
-        For each number of "tiles" that was met, what was "wrong" and how many "bits" the description took.
+        For each number of "tiles" that was met, the fewest "wrong" entries with at most so many tiles, and the fewest
+        "bits" of a description with exactly so many. With "auto" the fewest of all are `description_length_`.
     tiles_ : dict of arrays
         For each tile "rows" and "columns" (how many), "density" (share of ones), and "adds" (entries that it gets
         right and no other tile would, less those that it alone gets wrong), and "log10_chance" (a bound on the
@@ -98,11 +102,14 @@ class BooleanMF(FactorModel):
         Whether the fit ended because nothing more was to be found: by "converged", "noise" or "patience".
     ended_by_ : {"converged", "noise", "patience", "max_time", "interrupted", "max_iter"}
         Why the fit ended: nothing is wrong, or PALM has converged; what is wrong looks like noise; `patience`
-        perturbations were in vain; `max_time`; Ctrl-C; PALM made all its steps.
+        perturbations were in vain; `max_time` ended it or a part of it, so that the answer depends on the machine and
+        its load; Ctrl-C; `max_iter` perturbations or steps were made.
     n_iter_ : int
-        Perturbations that were tried; with "panpal" and "primp", steps of the run that was kept.
+        Perturbations that were tried, 1 if the starts left nothing to search for; with "panpal" and "primp", steps of
+        the run that was kept.
     history_ : dict of arrays
-        "seconds" since `fit` began, compiling not counted, and the "error" then.
+        "seconds" since `fit` began, compiling not counted, and perturbations ("trials") made, and the "error" then.
+        With "auto", of the search whose tiles were kept.
     thresholds_ : tuple of float
         With "panpal" and "primp": where usage and columns were cut.
     trust_ : dict
@@ -136,6 +143,7 @@ class BooleanMF(FactorModel):
         thresholds: str = "one",
         n_init: int = 4,
         patience: Any = "auto",
+        max_iter: int | None = None,
         max_time: Any = "auto",
         missing_values: float | None = np.nan,
         random_state: Any = None,
@@ -149,6 +157,7 @@ class BooleanMF(FactorModel):
         self.thresholds = thresholds
         self.n_init = n_init
         self.patience = patience
+        self.max_iter = max_iter
         self.max_time = max_time
         self.missing_values = missing_values
         self.random_state = random_state
@@ -302,8 +311,9 @@ class BooleanMF(FactorModel):
         """How far each tile can be trusted: whether it is found again, and what could replace it.
 
         The search is repeated from other starts, and on rows drawn with replacement, with the number of tiles found
-        by `fit` and a quarter of its time. Tiles that share 80 % of their joint area are the same. Ctrl-C ends the
-        searches; the answer is then that of the complete ones, without alternatives.
+        by `fit` and a quarter of its patience and its limits. Tiles that share 80 % of their joint area are the same.
+        Ctrl-C ends the searches; the answer is then that of the complete ones, without alternatives. A bar counts the
+        searches, if `verbose`.
 
         Parameters
         ----------
@@ -353,7 +363,8 @@ class BooleanMF(FactorModel):
 
         if len(self.components_) == 0 or is_trivial(table):
             again = resampled = lambda i: tiles
-        with fit_session(self, total=n_restarts + n_resamples, quantity="wrong") as session:
+        searches = n_restarts + n_resamples
+        with fit_session(self, total=searches, quantity="wrong", title="trust: searches") as session:
             trust = measure_trust(session, table, tiles, again, resampled, n_restarts, n_resamples)
             session.keep(lambda: setattr(self, "trust_", trust))
         return trust
@@ -375,16 +386,16 @@ class BooleanMF(FactorModel):
                 f"n_components={self.n_components} exceeds the smaller side of X ({table.n} × {table.m}); with "
                 "as many tiles as rows or columns X is reproduced exactly. Choose fewer."
             )
-        total, quantity = settings.bar(table)
+        total, quantity, in_seconds = settings.bar(table)
         with fit_session(
             self,
             total=total,
             quantity=quantity,
-            max_time=None if self.max_time == "auto" else float(self.max_time),
+            max_time=None if self.max_time in ("auto", None) else float(self.max_time),
             checkpoint=checkpoint,
             data=lambda: {"shape": numbers.shape, "contents": digest(*vars(table.by_row).values(), numbers)},
         ) as session:
-            log = SearchLog(session)
+            log = SearchLog(session, in_seconds)
             found = find_tiles(log, table, numbers, settings, as_generator(self.random_state))
             measures = session.completed(lambda: measured(table, found, thorough=not session.interrupted))
             usage = measures.tiles.usage
@@ -422,7 +433,8 @@ class BooleanMF(FactorModel):
         self.criterion_ = found.criterion
         self.objective_ = measures.objective
         self.prices_ = tuple(found.prices)
-        self.n_iter_ = found.n_iter
+        # scikit-learn asks for at least one, where there is a `max_iter`.
+        self.n_iter_ = max(1, found.n_iter)
         self.history_ = log.history()
         self.thresholds_ = found.thresholds
 
@@ -470,6 +482,10 @@ class BooleanMF(FactorModel):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
         wrong, bits, ended = self.reconstruction_err_, self.description_length_, ending(self, "steps")
+        if self.ended_by_ == "max_time":
+            ended = (
+                f"ended by the clock after {self.n_iter_} steps, so that other machines may find other tiles"
+            )
         return summarise(
             self,
             feature_names,

@@ -88,5 +88,7 @@ def check_boolean(model: Any) -> None:
     whole("n_init", model.n_init)
     if model.patience != "auto":
         whole("patience", model.patience, 0)
-    if model.max_time != "auto":
+    if model.max_iter is not None:
+        whole("max_iter", model.max_iter)
+    if model.max_time not in ("auto", None):
         real("max_time", model.max_time)
