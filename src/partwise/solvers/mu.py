@@ -92,8 +92,11 @@ def multiply(
     num, den = sums
     p, q = powers
     held = terms.for_kernels(*A.shape)
-    # Entries on their way to zero are set to zero once they no longer register beside their column's largest.
+    # Entries on their way to zero are set to zero once they no longer register beside their column's largest, and what
+    # they explain of the data does not register beside what the column explains: a tiny entry may be all that stands
+    # for a datum, and without it a loss with a pole would rise.
     floor = np.where(held.log > 0, 0.0, np.finfo(np.float64).eps * A.max(axis=0, initial=0.0))
+    least = np.finfo(np.float64).eps * np.einsum("ij,ij->j", A, num, dtype=float)
     over_rows(
         lambda a, b: multiply_rows(
             A[a:b],
@@ -106,6 +109,7 @@ def multiply(
             held.shift,
             held.upper,
             floor,
+            least,
             p,
             q,
         ),
@@ -127,6 +131,7 @@ def multiply_rows(
     eps: np.ndarray,
     upper: float,
     floor: np.ndarray,
+    least: np.ndarray,
     p: float,
     q: float,
 ) -> None:
@@ -152,4 +157,5 @@ def multiply_rows(
                     p,
                     q,
                 )
-                A[i, t] = min(new, upper) if new > floor[t] else 0.0
+                kept = new > floor[t] or a * np.float64(num[i, t]) > least[t]
+                A[i, t] = min(new, upper) if kept else 0.0
