@@ -304,6 +304,8 @@ def test_ctrl_c_while_results_are_written_comes_after_the_last_file(table, tmp_p
     assert {file.name for file in (tmp_path / "o").iterdir()} == {
         "W.csv",
         "H.csv",
+        "parts.png",
+        "usage.png",
         "model.partwise",
         "summary.json",
     }

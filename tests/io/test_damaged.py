@@ -80,3 +80,11 @@ def test_numbers_beyond_their_type_are_read_without_a_word_from_numpy(folder):
         if np.finfo(np.longdouble).max > np.finfo(float).max:
             np.save("b.npy", np.array([[np.finfo(np.longdouble).max, 1]]))
             assert np.isinf(read("b.npy").data[0, 0])
+
+
+def test_indices_that_are_no_whole_numbers(folder):
+    X = sp.csr_array(np.eye(4))
+    parts = {"format": np.array(b"csr"), "shape": np.array(X.shape), "data": X.data, "indptr": X.indptr}
+    np.savez("a.npz", indices=np.array([0.0, np.nan, 2.0, 3.0]), **parts)
+    with pytest.raises(DataError, match="array 'indices' must hold whole numbers; it holds float64"):
+        read("a.npz")

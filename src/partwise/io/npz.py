@@ -194,6 +194,9 @@ def _build(build: Callable[..., Any], arrays: _Arrays, parts: tuple[str, ...], s
     if data.dtype.kind not in "biuf":
         numeric_matrix(data.reshape(1, -1), f"{source}: array 'data'")
     rest = tuple(arrays.read(name) for name in parts)
+    for name, part in zip(parts, rest):
+        if part.dtype.kind not in "iu":
+            raise DataError(f"{source}: array '{name}' must hold whole numbers; it holds {part.dtype}.")
     if len(rest) == 2 and parts == ("row", "col"):
         rest = (rest,)  # type: ignore[assignment]
     try:
