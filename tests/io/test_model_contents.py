@@ -8,7 +8,17 @@ import zipfile
 import numpy as np
 import pytest
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, load, save
+from partwise import (
+    NMF,
+    BinaryNMF,
+    BooleanMF,
+    GraphNMF,
+    ManifoldNMF,
+    MixtureClassifier,
+    SemiSupervisedNMF,
+    load,
+    save,
+)
 from partwise.domains import DeslantCrop
 from partwise.io import ModelFileError, registry
 from partwise.io.encode import saved_names
@@ -17,6 +27,9 @@ X = np.random.default_rng(0).poisson(3.0, (30, 4)).astype(float)
 Y = np.arange(30) % 3
 MODELS = {
     "NMF": NMF(2, max_iter=30, tol=1e-2),
+    "GraphNMF": GraphNMF(2, max_iter=30, graph_weight=0.1),
+    "SemiSupervisedNMF": SemiSupervisedNMF(2, max_iter=30),
+    "ManifoldNMF": ManifoldNMF(2, max_iter=30, graph_weight=0.1),
     "BinaryNMF": BinaryNMF(2, max_iter=3, init="random", per_component=True),
     "BooleanMF": BooleanMF(2, max_time=0.1),
     "MixtureClassifier": MixtureClassifier(2, max_iter=30, penalty=0.1),

@@ -35,6 +35,8 @@ class Joined(InMemory):
         True where an entry of Y is known.
     weight : float
         How much a label counts.
+    upright : bool
+        Whether samples are the rows; else features and labels are.
     """
 
     has_entries = False

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from partwise.core import Problem
 from partwise.io.contents import Array, Flag, Number
@@ -20,7 +22,8 @@ LABEL_CONTENTS: dict[str, Any] = {
     "label_weight_": Number(low=0),
     "class_importance_": Array("f", ("n_components",), low=0),
     "class_information_": Array("f", ("n_components",)),
-    "readout_coef_": Array("f", ("n_components", "n_classes")),
+    "readout_coef_": Array("f", (2, "n_components", "n_classes")),
+    "readout_typical_": Array("f", ("n_components",), low=0),
     "readout_intercept_": Array("f", ("n_classes",)),
     "multilabel_": Flag(),
 }
@@ -77,7 +80,7 @@ def read_labels(y: Any, n_samples: int, mask: Any = None) -> Labels:
         y = y.toarray()
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
+        y = column_or_1d(y, warn=True)
     if y.ndim not in (1, 2) or len(y) != n_samples:
         raise ValueError(
             f"y must have a label, or a row of labels, for each of the {n_samples} samples; got {y.shape}."
@@ -102,9 +105,10 @@ def read_labels(y: Any, n_samples: int, mask: Any = None) -> Labels:
     ):
         # NaN or None made floats or objects of whole numbers.
         found = found.astype(int)
+    check_classification_targets(found)
     classes, number = np.unique(found, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y has one class only, {classes[0]!r}; there is nothing to tell apart. Use NMF.")
+        raise ValueError(f"y has one class only, {classes[0]}; there is nothing to tell apart. Use NMF.")
     Y = np.eye(len(classes))[number]
     return Labels(classes, at, Y, np.ones(Y.shape, dtype=bool), multilabel=False)
 
@@ -190,17 +194,29 @@ def information(usage: np.ndarray, factor: np.ndarray) -> np.ndarray:
     return np.asarray(terms.sum(axis=1))
 
 
-def shares(W: np.ndarray, components: np.ndarray) -> np.ndarray:
-    """√ of the share that each part has in the reconstruction of a row: what the read-out sees."""
+def readout_features(W: np.ndarray, components: np.ndarray, typical: np.ndarray) -> np.ndarray:
+    """What the read-out sees of each sample: √ of each part's share of its reconstruction, and of its amount.
+
+    Shares tell mixtures apart whatever the length of a document or the depth of a measurement; amounts matter where
+    they differ between classes. `typical` are the root mean squares of the columns of W, so that neither depends on
+    how W and H share their scale.
+    """
     mass = W.astype(float) * np.abs(components).sum(axis=1, dtype=float)
     total = mass.sum(axis=1, keepdims=True)
-    return np.sqrt(np.where(total > 0, mass / np.where(total > 0, total, 1.0), 1.0 / max(mass.shape[1], 1)))
+    shares = np.where(total > 0, mass / np.where(total > 0, total, 1.0), 1.0 / max(mass.shape[1], 1))
+    return np.hstack([np.sqrt(shares), np.sqrt(W / typical)])
+
+
+def typical_amounts(W: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Root mean square of each column over rows of these weights, 1 for columns of zeros."""
+    found = np.sqrt((weights[:, None] * W.astype(float) ** 2).sum(axis=0) / weights.sum())
+    return np.where(found > 0, found, 1.0)
 
 
 def trained_readout(
     features: np.ndarray, Y: np.ndarray, seen: np.ndarray, weights: np.ndarray, multilabel: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients and intercepts of a logistic regression from shares to classes.
+    """Coefficients and intercepts of a logistic regression from `readout_features` to classes.
 
     The label factor itself is a poor classifier: it is fitted by least squares or counts, which reward large classes
     and shared parts. A logistic regression of the labels on what `transform` gives for the labelled samples knows

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from partwise.core import Callback, Problem
+from partwise.core import Callback
 from partwise.graphs import spread_labels
 from partwise.io.registry import register_model
 from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.graph_part import GRAPH_CONTENTS, WithGraph
-from partwise.models.label_part import LABEL_CONTENTS, Labels, trained_readout
+from partwise.models.label_part import LABEL_CONTENTS, Labels
 from partwise.models.semisupervised import WithLabels
 from partwise.priors import Prior
 
@@ -161,19 +161,14 @@ class ManifoldNMF(WithGraph, WithLabels):
         self.callbacks = callbacks
         self.scale = scale
 
-    def _readout(self, data: Problem, Ht: np.ndarray, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
+    def _taught(self, labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         if labels.multilabel or not any(self._weights):
-            return super()._readout(data, Ht, labels)
-        n = data.X.shape[0]
-        known = np.zeros((n, len(labels.classes)))
+            return super()._taught(labels)
+        known = np.zeros((self.n_samples_fit_, len(labels.classes)))
         known[labels.at] = labels.Y
         spread = spread_labels(self._graphs[0], known)
-        reached = spread.sum(axis=1) > 1e-12
-        reached[labels.at] = True
         spread[labels.at] = labels.Y
-        rows = np.flatnonzero(reached)
-        sure = spread[rows].max(axis=1) / spread[rows].sum(axis=1)
-        weights = sure if data.X.row_weight is None else sure * data.X.row_weight[rows]
+        rows = np.flatnonzero(spread.sum(axis=1) > 1e-12)
         Y = np.eye(len(labels.classes))[spread[rows].argmax(axis=1)]
-        features = self._features(data, Ht, rows)
-        return trained_readout(features, Y, np.ones(Y.shape, dtype=bool), weights, multilabel=False)
+        sure = spread[rows].max(axis=1) / spread[rows].sum(axis=1)
+        return rows, Y, np.ones(Y.shape, dtype=bool), sure

@@ -21,14 +21,15 @@ from partwise.models.label_part import (
     information,
     label_factor,
     read_labels,
+    readout_features,
     row_sizes,
-    shares,
     trained_readout,
+    typical_amounts,
     with_labels,
 )
 from partwise.models.nmf import NMF
 from partwise.models.parameters import choice, real
-from partwise.models.units import Units
+from partwise.models.units import Units, outside
 from partwise.priors import Prior
 
 
@@ -156,7 +157,8 @@ class WithLabels(ClassifierMixin, NMF):
         check_is_fitted(self)
         W = self.transform(X)
         W = W.to_numpy() if hasattr(W, "to_numpy") else np.asarray(W)
-        scores = shares(W, self.components_) @ self.readout_coef_ + self.readout_intercept_
+        features = readout_features(W, self.components_, self.readout_typical_)
+        scores = features @ self.readout_coef_.reshape(features.shape[1], -1) + self.readout_intercept_
         return np.asarray(expit(scores) if self.multilabel_ else softmax(scores, axis=1))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
@@ -211,18 +213,20 @@ class WithLabels(ClassifierMixin, NMF):
         self.class_importance_ = self.label_components_.sum(axis=1) / total
         usage = best.W[labels.at].sum(axis=0, dtype=float)
         self.class_information_ = information(usage, self.label_components_)
-        coef, intercept = self._readout(data, Ht, labels)
-        self.readout_coef_, self.readout_intercept_ = coef, intercept
-
-    def _readout(self, data: Problem, Ht: np.ndarray, labels: Labels) -> tuple[np.ndarray, np.ndarray]:
-        features = self._features(data, Ht, labels.at)
-        weights = np.ones(len(labels.at)) if data.X.row_weight is None else data.X.row_weight[labels.at]
-        return trained_readout(features, labels.Y, labels.seen, weights, labels.multilabel)
-
-    def _features(self, data: Problem, Ht: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """What the read-out sees of some samples: found from their data alone, as for new ones."""
+        rows, Y, seen, weights = self._taught(labels)
+        # What it will see of new samples: W found from their data alone.
         alone = replace(data, X=data.X.rows(rows), prior_W=data.prior_W.rows(rows), pairings=())
-        return shares(self._solve_rows(alone, Ht), Ht.T)
+        W = outside(self._solve_rows(alone, Ht), units.W)
+        if alone.X.row_weight is not None:
+            weights = weights * alone.X.row_weight
+        self.readout_typical_ = typical_amounts(W, weights)
+        features = readout_features(W, self.components_, self.readout_typical_)
+        coef, self.readout_intercept_ = trained_readout(features, Y, seen, weights, labels.multilabel)
+        self.readout_coef_ = np.stack([coef[: len(coef) // 2], coef[len(coef) // 2 :]])
+
+    def _taught(self, labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The samples that the read-out learns from, their labels, which of these are known, and how surely."""
+        return labels.at, labels.Y, labels.seen, np.ones(len(labels.at))
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -305,8 +309,10 @@ class SemiSupervisedNMF(WithLabels):
         depends on the scale of the parts, and is high for parts that favour no class.
     class_information_ : array of shape (n_components,)
         What each part adds to the mutual information of part and class, in nats: 0 for parts that favour no class.
-    readout_coef_, readout_intercept_ : arrays
-        The logistic regression, from the parts of a sample to its class, by which `predict` decides.
+    readout_coef_ : array of shape (2, n_components, n_classes)
+        Of the logistic regression by which `predict` decides: for the shares of the parts, and for their amounts.
+    readout_intercept_, readout_typical_ : arrays of shape (n_classes,) and (n_components,)
+        Its intercepts, and what amounts are divided by.
     multilabel_ : bool
         Whether y had a column for each class.
     reconstruction_err_, objective_, history_, n_iter_, converged_, ended_by_, restarts_, solver_

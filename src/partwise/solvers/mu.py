@@ -92,9 +92,9 @@ def multiply(
     num, den = sums
     p, q = powers
     held = terms.for_kernels(*A.shape)
-    # Entries on their way to zero are set to zero once they no longer register beside their column's largest, and what
-    # they explain of the data does not register beside what the column explains: a tiny entry may be all that stands
-    # for a datum, and without it a loss with a pole would rise.
+    # Entries on their way to zero are set to zero once they no longer register beside their column's largest, and
+    # what they explain of the data does not register beside what the column explains: a tiny entry may be all that
+    # stands for a datum, and without it a loss with a pole would rise.
     floor = np.where(held.log > 0, 0.0, np.finfo(np.float64).eps * A.max(axis=0, initial=0.0))
     least = np.finfo(np.float64).eps * np.einsum("ij,ij->j", A, num, dtype=float)
     over_rows(

@@ -1,0 +1,133 @@
+"""SemiSupervisedNMF and ManifoldNMF."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+
+import partwise
+from partwise import NMF, GraphNMF, ManifoldNMF, SemiSupervisedNMF
+from partwise.graphs import spread_labels
+from partwise.models.label_part import information, read_labels
+
+MODELS = [SemiSupervisedNMF, ManifoldNMF]
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600], y[:600]
+    return X, y, np.where(np.random.default_rng(0).random(len(y)) < 0.1, y, -1)
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+@pytest.mark.parametrize("Model", MODELS)
+def test_the_objective_never_rises_and_labels_help(Model, loss, digits):
+    X, y, known = digits
+    model = Model(12, beta_loss=loss).fit(X, known)
+    objective = model.history_["objective"]
+    assert (np.diff(objective) <= 1e-9 * objective[0]).all()
+    assert model.score(X, y) > 0.7
+    assert model.label_components_.shape == (12, 10)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_without_a_weight_it_is_the_other_model(digits):
+    X, _, known = digits
+    plain = NMF(6).fit(X)
+    np.testing.assert_array_equal(
+        SemiSupervisedNMF(6, label_weight=0).fit(X, known).components_, plain.components_
+    )
+    graph = GraphNMF(6, graph_weight=2.0).fit(X)
+    model = ManifoldNMF(6, label_weight=0, graph_weight=2.0, n_neighbors=5).fit(X, known)
+    np.testing.assert_array_equal(model.components_, graph.components_)
+    labels = SemiSupervisedNMF(6).fit(X, known)
+    model = ManifoldNMF(6, graph_weight=0).fit(X, known)
+    np.testing.assert_array_equal(model.components_, labels.components_)
+    np.testing.assert_array_equal(model.predict(X), labels.predict(X))
+
+
+@pytest.mark.parametrize("Model", MODELS)
+def test_saved_and_loaded(Model, digits, tmp_path):
+    X, _, known = digits
+    names = np.array([None if label < 0 else f"digit {label}" for label in known], dtype=object)
+    model = Model(5, max_iter=20).fit(X, names)
+    assert list(model.classes_[:2]) == ["digit 0", "digit 1"]
+    again = partwise.load(partwise.save(model, tmp_path / "m.partwise"))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.summary()["chosen"] == model.summary()["chosen"]
+
+
+def test_sparse_data_give_what_dense_data_give(digits):
+    X, _, known = digits
+    one = SemiSupervisedNMF(4, init="random", tol=0, max_iter=10).fit(X, known)
+    other = SemiSupervisedNMF(4, init="random", tol=0, max_iter=10).fit(sp.csr_matrix(X), known)
+    np.testing.assert_allclose(one.components_, other.components_, rtol=1e-6, atol=1e-8)
+
+
+def test_several_labels_of_which_some_are_known(digits):
+    X, y, known = digits
+    Y = np.eye(10)[y]
+    some = Y.copy()
+    some[known < 0] = np.nan
+    some[np.random.default_rng(1).random(Y.shape) < 0.2] = np.nan
+    model = SemiSupervisedNMF(12).fit(X, some)
+    assert model.multilabel_
+    assert (model.predict(X) == Y).mean() > 0.93
+    masked = SemiSupervisedNMF(12).fit(X, np.nan_to_num(some), label_mask=~np.isnan(some))
+    np.testing.assert_array_equal(masked.predict(X), model.predict(X))
+
+
+def test_missing_data(digits):
+    X, y, known = digits
+    holes = np.where(np.random.default_rng(2).random(X.shape) < 0.2, np.nan, X)
+    model = SemiSupervisedNMF(12).fit(holes, known)
+    assert model.score(holes, y) > 0.6
+
+
+def test_information_is_zero_for_parts_that_favour_no_class():
+    usage = np.array([5.0, 1.0, 2.0])
+    factor = np.array([[3.0, 3.0], [1.0, 0.0], [0.0, 0.5]])
+    found = information(usage, factor * [[1.0], [1.0], [1.0]])
+    assert found[0] < 0.02 < min(found[1:])
+    # Printed colours depend on the scale of the parts; this does not.
+    np.testing.assert_allclose(information(usage / [10, 1, 1], factor * [[10], [1], [1]]), found)
+
+
+def test_labels_spread_along_edges_and_no_further():
+    path = sp.csr_matrix(np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]))
+    spread = spread_labels(path, np.array([[1.0, 0], [0, 0], [0, 0], [0, 0]]))
+    assert spread[1, 0] > 0
+    assert not spread[2:].any()
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (np.full(6, -1), "no label that is known"),
+        ([1, 1, -1, -1, 1, 1], "one class only, 1"),
+        ([0, 1], "for each of the 6 samples"),
+        (np.full((6, 2), 3.0), "must hold 0 and 1"),
+        (np.full((6, 2), np.nan), "no label that is known"),
+    ],
+)
+def test_labels_of_no_use_are_refused(y, words):
+    with pytest.raises(ValueError, match=words):
+        SemiSupervisedNMF(2).fit(np.random.default_rng(0).random((6, 4)), y)
+
+
+def test_labels_come_in_many_forms():
+    for y in ([0, 1, -1, 0], [0.0, 1.0, np.nan, 0.0], np.array([0, 1, None, 0], dtype=object)):
+        labels = read_labels(y, 4)
+        assert labels.classes.tolist() == [0, 1]
+        assert labels.at.tolist() == [0, 1, 3]
+    assert read_labels(["a", "b", "", "a"], 4).classes.tolist() == ["a", "b"]
+
+
+def test_parameters_are_checked():
+    X, y = np.random.default_rng(0).random((8, 4)), np.arange(8) % 2
+    for parameters in ({"label_weight": -1.0}, {"label_weight": "much"}, {"label_size": "large"}):
+        with pytest.raises(ValueError, match=next(iter(parameters))):
+            SemiSupervisedNMF(2, **parameters).fit(X, y)
+    with pytest.raises(ValueError, match="in memory"):
+        SemiSupervisedNMF(2).fit(lambda: iter([X]), y)
