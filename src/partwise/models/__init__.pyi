@@ -8,3 +8,4 @@ from partwise.models.function import non_negative_factorization as non_negative_
 from partwise.models.graph import GraphNMF as GraphNMF
 from partwise.models.mixture import MixtureClassifier as MixtureClassifier
 from partwise.models.nmf import NMF as NMF
+from partwise.models.symmetric import SymmetricNMF as SymmetricNMF
