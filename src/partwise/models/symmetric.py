@@ -144,7 +144,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
     """
 
     kind = "symmetric"
-    part_word = "community"
+    part_word = "group"
     file_contents = SYMMETRIC_CONTENTS
 
     def __init__(
