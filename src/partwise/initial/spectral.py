@@ -5,23 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 #: Turns of the eigenvectors, at most, and the change of the turned matrix that ends them.
 _TURNS, _STILL = 100, 1e-4
 
 
-def spectral_root(A: Any, n_components: int, rng: np.random.Generator) -> np.ndarray:
+def spectral_root(A: Any, n_components: int, rng: np.random.Generator, directed: bool = False) -> np.ndarray:
     """B with B Bᵀ the best approximation of A by a positive semidefinite matrix of this rank.
+
+    Where A is directed, it is that of the root of (A Aᵀ + Aᵀ A) / 2, in which nodes are alike if they link to, and
+    are linked from, the same nodes.
 
     Parameters
     ----------
     A : csr_matrix of shape (n, n)
-        Symmetric.
+        Symmetric unless `directed`.
     n_components : int
         Columns of B.
     rng : Generator
         For the start of the Lanczos iterations.
+    directed : bool
+        Whether A is.
 
     Returns
     -------
@@ -31,16 +36,23 @@ def spectral_root(A: Any, n_components: int, rng: np.random.Generator) -> np.nda
     n = A.shape[0]
     if n <= max(3 * n_components, 50):
         # Hardly larger than W itself.
-        values, vectors = np.linalg.eigh(A.toarray())
+        full = A.toarray()
+        values, vectors = np.linalg.eigh(0.5 * (full @ full.T + full.T @ full) if directed else full)
     else:
+        At = A.T.tocsr()
+        seen = LinearOperator(A.shape, lambda v: 0.5 * (A @ (At @ v) + At @ (A @ v)), dtype=float)
         try:
             # A start does not need the last digits.
-            values, vectors = eigsh(A, n_components, which="LA", tol=1e-4, v0=rng.random(n), maxiter=300)
+            values, vectors = eigsh(
+                seen if directed else A, n_components, which="LA", tol=1e-4, v0=rng.random(n), maxiter=300
+            )
         except ArpackNoConvergence as error:
             values, vectors = error.eigenvalues, error.eigenvectors
+    values = np.maximum(values, 0.0)
+    values = np.sqrt(values) if directed else values
     order = np.argsort(-values)[:n_components]
     B = np.zeros((n, n_components))
-    B[:, : len(order)] = vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))
+    B[:, : len(order)] = vectors[:, order] * np.sqrt(values[order])
     return B
 
 
@@ -61,8 +73,10 @@ def turned(B: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     array of shape (n, n_components)
         W.
     """
-    Q = np.linalg.qr(rng.standard_normal((B.shape[1], B.shape[1])))[0]
-    W = np.maximum(B @ Q, 0.0)
+    W = B @ np.linalg.qr(rng.standard_normal((B.shape[1], B.shape[1])))[0]
+    # Columns point to where they are larger: one without a positive entry would stay at zero.
+    below, above = (np.linalg.norm(np.maximum(sign * W, 0.0), axis=0) for sign in (-1, 1))
+    W = np.maximum(np.where(below > above, -W, W), 0.0)
     for _ in range(_TURNS):
         left, _, right = np.linalg.svd(B.T @ W)
         before, W = W, np.maximum(B @ (left @ right), 0.0)

@@ -76,9 +76,9 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         \tfrac12 \sum_{ij} \omega_i \omega_j \big(a_{ij} - (W W^\top)_{ij}\big)^2
 
     (Epstein 2017, section 4.3; Kuang, Yun & Park 2015). The weights :math:`\omega` make up for uneven degrees: with
-    :math:`\omega_i = 1/d_i` this is the plain factorization of :math:`D^{-1/2} A D^{-1/2}`. A is sparse or dense,
-    weighted or not, and is never made dense. Each entry of W in turn takes its best value (Vandaele, Gillis, Lei,
-    Zhong & Dhillon 2016), so the objective never rises.
+    :math:`\omega_i = \bar d/d_i` this is the plain factorization of :math:`D^{-1/2} A D^{-1/2}`. A is sparse or
+    dense, weighted or not, and is never made dense. Each entry of W in turn takes its best value (Vandaele, Gillis,
+    Lei, Zhong & Dhillon 2016), so the objective never rises.
 
     Parameters
     ----------
@@ -88,8 +88,9 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         Whether :math:`a_{ij}` and :math:`a_{ji}` are different things. True factors A ≈ W S Wᵀ, where S says how
         much each community links to each; False replaces both by their mean, with a warning where they differ.
     normalize : {"regularized", "degree"} or None, default="regularized"
-        Weights of the nodes: one over the degree plus five mean degrees, one over the degree, or 1. Weighted fully
-        by degree, small parts of a sparse graph that hang by one edge lead; without weights, nodes of high degree.
+        Weights of the nodes: the mean degree over the degree plus five mean degrees, the mean degree over the degree,
+        or 1. Weighted fully by degree, small parts of a sparse graph that hang by one edge lead; without weights,
+        nodes of high degree.
     init : {"spectral", "random"}, default="spectral"
         Where W starts: eigenvectors turned by a random rotation until they are nearly nonnegative (Huang,
         Sidiropoulos & Swami 2014), or at random.
@@ -330,21 +331,22 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         if self.normalize is None:
             return np.ones(A.shape[0])
         degree = 0.5 * np.asarray(A.sum(axis=0) + A.sum(axis=1).T, dtype=float).ravel()
+        # Against their mean, so that weights have no unit.
+        degree /= degree.mean()
         if self.normalize == "regularized":
-            degree = degree + MEAN_DEGREES * degree.mean()
+            degree += MEAN_DEGREES
         return np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
 
     def _runs(self, session: Session, problem: NodeProblem) -> list[_Outcome]:
         rng = as_generator(self.random_state)
         generators = rng.spawn(self.n_init)
-        A = sp.csr_matrix((problem.A + problem.At) * 0.5) if self.directed else problem.A
         k, root = self.n_components, None
         if self.init == "spectral":
             with session.interruptible():
-                root = spectral_root(A, k, rng)
+                root = spectral_root(problem.A, k, rng, self.directed)
 
         def attempt(i: int) -> _Outcome:
-            W = random_root(A, k, generators[i]) if root is None else turned(root, generators[i])
+            W = random_root(problem.A, k, generators[i]) if root is None else turned(root, generators[i])
             result = run(
                 problem,
                 NodeDescent(),
@@ -388,8 +390,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         outcomes: list[_Outcome],
         best: _Outcome,
     ) -> None:
-        # The objective is a square of A times two weights, which are one over A each unless they are 1.
-        power = 2.0 * data.exponent if self.normalize is None else 0.0
+        power = 2.0 * data.exponent
         self.restarts_ = [
             {
                 "objective": float(times_power(one.objective, power)),
@@ -407,7 +408,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         share = W * (S.sum(axis=0) + S.sum(axis=1)) if self.directed else voted(A, W)
         self.labels_ = labels_from(share)
         self.membership_ = shares(share).astype(dtype)
-        self.node_weight_ = omega if self.normalize is None else outside(omega, -data.exponent)
+        self.node_weight_ = omega
         self.n_samples_fit_ = A.shape[0]
         self.n_iter_ = best.result.state.iteration
         self.objective_ = float(times_power(best.objective, power))

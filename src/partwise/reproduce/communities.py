@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -179,7 +180,7 @@ def drawn(graph: Communities) -> Any:
         axes[name].set_title(title, loc="left")
     edges = np.flatnonzero(np.diff(model.labels_[order])) + 0.5
     bounds = np.concatenate([[-0.5], edges, [len(order) - 0.5]])
-    for low, high in zip(bounds[:-1], bounds[1:]):
+    for low, high in pairwise(bounds):
         square = np.array([(low, low), (low, high), (high, high), (high, low), (low, low)])
         axes["ordered"].plot(*square.T, color=SERIES[1], linewidth=1)
     axes["shares"].imshow(model.membership_[order], aspect="auto", cmap="Blues", vmin=0, vmax=1)
@@ -190,5 +191,4 @@ def drawn(graph: Communities) -> Any:
         one.set_yticks([])
         if one is not axes["shares"]:
             one.set_xticks([])
-    drawing.tight_layout()
     return drawing
