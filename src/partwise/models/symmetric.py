@@ -273,7 +273,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         ) as session:
             outcomes = self._runs(session, problem)
             best = min(outcomes, key=lambda one: one.objective)
-            W, S = self._conventional(best, omega)
+            W, S = session.completed(lambda: self._conventional(best, omega))
             session.keep(lambda: self._keep(data, A, omega, W, S, outcomes, best))
             self._warn_unconverged()
         return self._outside(W, data), data.row_names
