@@ -15,42 +15,48 @@ from partwise.jit import njit
 @njit(cache=True, nogil=True, error_model="numpy")
 def least_quartic(rest: float, b: float, s: float, m: float, q: float, old: float) -> tuple[float, float]:
     """The x ≥ 0 that makes ½ (rest − b x − s x²)² + ½ m x² − q x least, and by how much it is below that of `old`."""
-    # Half the derivative's coefficients: c3 x³ + c2 x² + c1 x + c0.
+    # The coefficients of its derivative.
     c3, c2, c1, c0 = 2.0 * s * s, 3.0 * b * s, b * b - 2.0 * rest * s + m, -rest * b - q
-    best = old
-    found = 0.5 * (rest - b * old - s * old * old) ** 2 + 0.5 * m * old * old - q * old
-    start = found
-    for number in range(4):
-        x = 0.0
-        if number > 0:
-            x = _root(c3, c2, c1, c0, number - 1)
-            if not x > 0.0:
-                continue
-        value = 0.5 * (rest - b * x - s * x * x) ** 2 + 0.5 * m * x * x - q * x
-        if value < found:
-            best, found = x, value
+    start = _quartic(rest, b, s, m, q, old)
+    # Zero, one root, or the outer two of three (the inner one is a maximum).
+    best, found = old, start
+    first, second = 0.0, 0.0
+    if c0 < 0.0 or c1 < 0.0:
+        first, second = _outer_roots(c3, c2, c1, c0)
+    for x in (0.0, first, second):
+        if x >= 0.0:
+            value = _quartic(rest, b, s, m, q, x)
+            if value < found:
+                best, found = x, value
     return best, start - found
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _root(c3: float, c2: float, c1: float, c0: float, number: int) -> float:
-    """The real root of this number, 0 to 2, of a cubic, or of a line where c3 = 0; NaN if there is none."""
+def _quartic(rest: float, b: float, s: float, m: float, q: float, x: float) -> float:
+    left = rest - (b + s * x) * x
+    return 0.5 * left * left + (0.5 * m * x - q) * x
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _outer_roots(c3: float, c2: float, c1: float, c0: float) -> tuple[float, float]:
+    """The largest and the smallest real root of a cubic, or of a line where c3 = 0; 0 where there is none."""
     if c3 == 0.0:
-        return -c0 / c1 if number == 0 and c1 > 0.0 else np.nan
+        root = -c0 / c1 if c1 > 0.0 else 0.0
+        return root, root
     shift = c2 / (3.0 * c3)
     p = c1 / c3 - 3.0 * shift * shift
     r = 2.0 * shift**3 - shift * c1 / c3 + c0 / c3
     inside = 0.25 * r * r + p * p * p / 27.0
     if inside >= 0.0:
-        if number > 0:
-            return np.nan
         far = np.sqrt(inside)
         # The cube root without cancellation first; the other follows from their product, −p / 3.
         one = np.cbrt(-0.5 * r - far) if r > 0.0 else np.cbrt(-0.5 * r + far)
-        return one - (p / (3.0 * one) if one != 0.0 else 0.0) - shift
+        root = one - (p / (3.0 * one) if one != 0.0 else 0.0) - shift
+        return root, root
     size = np.sqrt(-p / 3.0)
-    angle = np.arccos(min(1.0, max(-1.0, -0.5 * r / size**3)))
-    return 2.0 * size * np.cos((angle - 2.0 * np.pi * number) / 3.0) - shift
+    angle = np.arccos(min(1.0, max(-1.0, -0.5 * r / size**3))) / 3.0
+    # Angles between 0 and π / 3; a third of a turn further lies the smallest root.
+    return 2.0 * size * np.cos(angle) - shift, 2.0 * size * np.cos(angle + 2.0 * np.pi / 3.0) - shift
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
