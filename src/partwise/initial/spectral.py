@@ -9,6 +9,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 #: Turns of the eigenvectors, at most, and the change of the turned matrix that ends them.
 _TURNS, _STILL = 100, 1e-4
+#: Rows by which a turn is found, at most: it has only as many numbers as there are pairs of components.
+_ROWS = 20_000
 
 
 def spectral_root(A: Any, n_components: int, rng: np.random.Generator, directed: bool = False) -> np.ndarray:
@@ -73,16 +75,19 @@ def turned(B: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     array of shape (n, n_components)
         W.
     """
-    W = B @ np.linalg.qr(rng.standard_normal((B.shape[1], B.shape[1])))[0]
+    some = B if len(B) <= _ROWS else B[rng.permutation(len(B))[:_ROWS]]
+    Q = np.linalg.qr(rng.standard_normal((B.shape[1], B.shape[1])))[0]
     # Columns point to where they are larger: one without a positive entry would stay at zero.
-    below, above = (np.linalg.norm(np.maximum(sign * W, 0.0), axis=0) for sign in (-1, 1))
-    W = np.maximum(np.where(below > above, -W, W), 0.0)
+    below, above = (np.linalg.norm(np.maximum(sign * (some @ Q), 0.0), axis=0) for sign in (-1, 1))
+    Q = np.where(below > above, -Q, Q)
+    W = np.maximum(some @ Q, 0.0)
     for _ in range(_TURNS):
-        left, _, right = np.linalg.svd(B.T @ W)
-        before, W = W, np.maximum(B @ (left @ right), 0.0)
+        left, _, right = np.linalg.svd(some.T @ W)
+        Q = left @ right
+        before, W = W, np.maximum(some @ Q, 0.0)
         if np.linalg.norm(W - before) <= _STILL * np.linalg.norm(W):
             break
-    return W
+    return np.maximum(B @ Q, 0.0)
 
 
 def random_root(A: Any, n_components: int, rng: np.random.Generator) -> np.ndarray:
