@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, load, save
+from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, load, save
 from partwise.domains import DeslantCrop
 from partwise.io import ModelFileError, registry
 from partwise.io.encode import saved_names
@@ -20,6 +20,7 @@ MODELS = {
     "BinaryNMF": BinaryNMF(2, max_iter=3, init="random", per_component=True),
     "BooleanMF": BooleanMF(2, max_time=0.1),
     "MixtureClassifier": MixtureClassifier(2, max_iter=30, penalty=0.1),
+    "SymmetricNMF": SymmetricNMF(2, directed=True, max_iter=30),
     "DeslantCrop": DeslantCrop((2, 2), 2),
 }
 
@@ -28,8 +29,9 @@ MODELS = {
 def entries():
     """The entries of a file of each model."""
     found = {}
+    special = {"BooleanMF": (X > 3).astype(float), "SymmetricNMF": X @ X.T}
     for name, model in MODELS.items():
-        model.fit((X > 3).astype(float) if name == "BooleanMF" else X, Y)
+        model.fit(special.get(name, X), Y)
         if name == "BooleanMF":
             model.trust((X > 3).astype(float), n_restarts=1, n_resamples=1)
         with zipfile.ZipFile(save(model, io.BytesIO())) as archive:
