@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
 from partwise import SymmetricNMF, load, save
+from partwise.core import Checkpoint, Interrupted
 from partwise.graphs import connectivity, modularity
 from partwise.solvers.node_sweep import least_quartic
 from partwise.solvers.symmetric import NodeDescent, NodeProblem, NodeState
@@ -227,14 +228,29 @@ def test_files_hold_all_of_it(tmp_path):
     assert sum(part["nodes"] for part in model.summary()["parts"]) == len(A)
 
 
-def test_a_checkpoint_goes_on_to_the_same_bits(tmp_path):
-    A, _ = planted(weighted=True)
-    whole = SymmetricNMF(3, n_init=2).fit(A)
-    SymmetricNMF(3, n_init=2).fit(A, checkpoint=tmp_path)
-    again = SymmetricNMF(3, n_init=2).fit(A, checkpoint=tmp_path)
-    assert np.array_equal(again.components_, whole.components_)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("k", [1, 4, 9])
+def test_a_resumed_fit_has_the_same_bits(k, directed, tmp_path):
+    A, _ = planted(weighted=True, directed=directed)
+    parameters = {"tol": 0.0, "max_iter": 6, "n_init": 2, "init": "random", "directed": directed}
+    whole = SymmetricNMF(3, **parameters).fit(A)
+    steps = []
+
+    def press(info, state):
+        steps.append(info.iteration)
+        if len(steps) == k + 1:
+            raise KeyboardInterrupt
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Interrupted)
+        for callbacks in ([press], None):
+            model = SymmetricNMF(3, callbacks=callbacks, **parameters)
+            model.fit(A, checkpoint=Checkpoint(tmp_path, interval=0.0))
+    assert np.array_equal(model.components_, whole.components_)
+    assert np.array_equal(model.history_["objective"], whole.history_["objective"])
+    assert model.restarts_ == whole.restarts_
     with pytest.raises(ValueError, match="contents"):
-        SymmetricNMF(3, n_init=2).fit(2 * A, checkpoint=tmp_path)
+        model.fit(2 * A, checkpoint=tmp_path)
 
 
 def test_time_and_sweeps_are_limited():
