@@ -256,6 +256,21 @@ def test_bars_and_digits17_experiments(tmp_path, monkeypatch, capsys):
     assert call("reproduce", "bars", "--inference", "some", "-o", tmp_path) == 2
 
 
+def test_communities_experiment(tmp_path, monkeypatch, capsys):
+    from partwise.reproduce import communities
+
+    monkeypatch.delenv("PARTWISE_DATA", raising=False)
+    monkeypatch.setenv("PARTWISE_CACHE", str(tmp_path / "cache"))
+    graphs = [communities.planted("football", [30, 20, 20], 12, 0.3, even) for even in (True, False)]
+    monkeypatch.setattr(communities, "graphs", lambda lines: iter(graphs))
+    assert call("reproduce", "communities", "--seeds", 2, "-o", tmp_path) == 0
+    assert "the groups given" in capsys.readouterr().out
+    found = json.loads((tmp_path / "communities.json").read_text())["graphs"][0]["methods"]
+    assert found["SymmetricNMF"]["nmi"]["mean"] > 0.8
+    assert found["the groups given"]["nmi"]["mean"] == pytest.approx(1)
+    assert (tmp_path / "communities.png").stat().st_size > 10_000
+
+
 def test_ctrl_c_in_the_first_step_of_a_pipeline_ends_the_steps_after_it(tmp_path, monkeypatch, capsys):
     digits = load_digits()
     np.savez(tmp_path / "digits.npz", X=digits.data[:400], y=digits.target[:400])

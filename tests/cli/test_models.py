@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from calling import call
+from scipy.io import mmwrite
 from sklearn.base import BaseEstimator, TransformerMixin
 
 import partwise
@@ -184,3 +186,30 @@ def test_a_pipeline_can_be_looked_into_and_applied(digits, tmp_path, capsys):
     np.save(tmp_path / "narrow.npy", np.ones((2, 5)))
     assert call("transform", model, tmp_path / "narrow.npy") == 2
     assert "narrow.npy has 5 columns, but the fit had 64" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["csv", "npz", "mtx"])
+def test_a_graph_in_a_file_gets_communities(tmp_path, capsys, form):
+    A = np.kron(np.eye(2), np.ones((5, 5))) - np.eye(10)
+    A[4, 5] = A[5, 4] = 1
+    path, out = tmp_path / f"graph.{form}", tmp_path / "o"
+    if form == "csv":
+        write_csv(path, A, [f"n{i}" for i in range(10)], [f"n{i}" for i in range(10)])
+    elif form == "npz":
+        sp.save_npz(path, sp.csr_matrix(A))
+    else:
+        mmwrite(path, sp.coo_matrix(A))
+    assert call("fit", path, "-k", 2, "--model", "symmetric", "--set", "normalize=degree", "-o", out) == 0
+    said = capsys.readouterr().out
+    assert "2 groups" in said
+    assert "5 nodes" in said
+    labels = np.loadtxt(out / "labels.csv", delimiter=",", skiprows=1, usecols=1)
+    assert sorted(labels.reshape(2, 5).tolist()) == [[0.0] * 5, [1.0] * 5]
+    assert partwise.load(out / "model.partwise").normalize == "degree"
+
+
+def test_a_table_that_is_no_graph_is_refused(yes_no, tmp_path, capsys):
+    assert call("fit", yes_no, "-k", 2, "--model", "symmetric", "-o", tmp_path / "o") == 2
+    assert (
+        "a square matrix with a row and a column for each node; got shape (80, 60)" in capsys.readouterr().err
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, save
+from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, save
 from partwise.core import Problem
 from partwise.datasets import load_digits, make_bars, make_boolean
 from partwise.losses import as_loss
@@ -44,7 +44,7 @@ def unfit(model: Any, X: Any) -> str:
     use = model.predict_proba if isinstance(model, MixtureClassifier) else model.transform
     if not np.isfinite(np.asarray(use(X() if callable(X) else X), dtype=float)).all():
         return "transform gives numbers that are not finite"
-    if isinstance(model, (NMF, BinaryNMF)) and not hasattr(model, "restarts_"):
+    if isinstance(model, (NMF, BinaryNMF, SymmetricNMF)) and not hasattr(model, "restarts_"):
         return "restarts_ is missing"
     ends = {one["ended_by"] for one in getattr(model, "restarts_", ())}
     if (
@@ -137,6 +137,17 @@ def mixture(n: int = 400, **settings: Any) -> Fit:
     )
 
 
+def symmetric(**settings: Any) -> Fit:
+    """Communities of the samples."""
+    return Fit(lambda: (SymmetricNMF(12, tol=1e-13, random_state=0, **settings), overlaps()))
+
+
+def overlaps() -> np.ndarray:
+    """How alike samples are."""
+    X = counts(700, 300)
+    return X @ X.T
+
+
 FITS: dict[str, Fit] = {
     **{
         f"NMF {solver} {loss}": nmf(solver, loss)
@@ -160,6 +171,8 @@ FITS: dict[str, Fit] = {
         lambda model, X: model.trust(X, n_restarts=3, n_resamples=3),
         lambda model, X: "" if "alternatives" in model.trust_ else "no answer",
     ),
+    "SymmetricNMF n_init=3": symmetric(n_init=3, max_iter=100),
+    "SymmetricNMF directed": symmetric(directed=True, init="random"),
     "MixtureClassifier contrastive": mixture(max_iter=100),
     "MixtureClassifier multiplicative": mixture(optimizer="multiplicative", max_iter=300),
     "MixtureClassifier em": mixture(3000, training="em", max_iter=200),

@@ -24,6 +24,7 @@ def server(tmp_path_factory):
         "NMF scd kullback-leibler",
         "BinaryNMF n_init=3",
         "BooleanMF 5",
+        "SymmetricNMF n_init=3",
         "MixtureClassifier contrastive",
         "fit nmf",
         "reproduce bars",

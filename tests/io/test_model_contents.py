@@ -16,6 +16,7 @@ from partwise import (
     ManifoldNMF,
     MixtureClassifier,
     SemiSupervisedNMF,
+    SymmetricNMF,
     load,
     save,
 )
@@ -33,6 +34,7 @@ MODELS = {
     "BinaryNMF": BinaryNMF(2, max_iter=3, init="random", per_component=True),
     "BooleanMF": BooleanMF(2, max_time=0.1),
     "MixtureClassifier": MixtureClassifier(2, max_iter=30, penalty=0.1),
+    "SymmetricNMF": SymmetricNMF(2, directed=True, max_iter=30),
     "DeslantCrop": DeslantCrop((2, 2), 2),
 }
 
@@ -41,8 +43,9 @@ MODELS = {
 def entries():
     """The entries of a file of each model."""
     found = {}
+    special = {"BooleanMF": (X > 3).astype(float), "SymmetricNMF": X @ X.T}
     for name, model in MODELS.items():
-        model.fit((X > 3).astype(float) if name == "BooleanMF" else X, Y)
+        model.fit(special.get(name, X), Y)
         if name == "BooleanMF":
             model.trust((X > 3).astype(float), n_restarts=1, n_resamples=1)
         with zipfile.ZipFile(save(model, io.BytesIO())) as archive:

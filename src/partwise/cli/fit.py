@@ -25,7 +25,7 @@ def fit(
     ] = None,
     output: Output = Path("partwise-fit"),
     kind: Annotated[
-        str, Option("--model", help="nmf, binary, boolean, mixture, or another registered model.")
+        str, Option("--model", help="nmf, binary, boolean, mixture, symmetric, or another registered model.")
     ] = "nmf",
     labels: Labels = None,
     loss: Annotated[
@@ -102,8 +102,8 @@ def fit(
 
 
 def drawn(fitted: Fitted) -> Extras:
-    """Pictures of the parts, and of the rows that use them."""
-    from partwise.cli.pipeline import Extras
+    """Pictures of the parts, and of the rows that use them; a table of labels where the model gives rows one."""
+    from partwise.cli.pipeline import Csv, Extras, result_tables
     from partwise.models.summary import parts_of
     from partwise.plot import parts, save_figure, usage
 
@@ -117,7 +117,11 @@ def drawn(fitted: Fitted) -> Extras:
 
     found = parts_of(fitted.model)
     pictures = [("parts.png", draw_parts), ("usage.png", draw_usage)]
-    return Extras(pictures=pictures if found is not None and len(found) else [])
+    tables = None
+    if hasattr(fitted.model, "labels_"):
+        labels = Csv("labels.csv", fitted.model.labels_[:, None], fitted.samples.rows, ["label"])
+        tables = [*result_tables(fitted), labels]
+    return Extras(tables=tables, pictures=pictures if found is not None and len(found) else [])
 
 
 def check_fit_takes(model: Any, kind: str, labels: str | None, checkpoint: Path | None) -> None:

@@ -10,3 +10,4 @@ from partwise.models.manifold import ManifoldNMF as ManifoldNMF
 from partwise.models.mixture import MixtureClassifier as MixtureClassifier
 from partwise.models.nmf import NMF as NMF
 from partwise.models.semisupervised import SemiSupervisedNMF as SemiSupervisedNMF
+from partwise.models.symmetric import SymmetricNMF as SymmetricNMF

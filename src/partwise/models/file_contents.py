@@ -8,7 +8,8 @@ from partwise.io.contents import FEATURES, Array, Either, Flag, Instance, ListOf
 
 _COUNT = Number("i", 0)
 _VALUE = Number(nan=True)
-_FIT: dict[str, Any] = {
+#: What the file of every model holds.
+FIT_CONTENTS: dict[str, Any] = {
     **FEATURES,
     "n_samples_fit_": _COUNT,
     "n_iter_": _COUNT,
@@ -17,16 +18,18 @@ _FIT: dict[str, Any] = {
 }
 
 
-def _history(*names: str) -> Record:
+def history_contents(*names: str) -> Record:
+    """Arrays of these names, an entry for each step."""
     return Record({name: Array("if", ("steps",), nan=True) for name in names})
 
 
-def _restarts(value: str) -> ListOf:
+def restarts_contents(value: str) -> ListOf:
+    """One entry for each start, with this value."""
     return ListOf(Record({value: _VALUE, "n_iter": _COUNT, "ended_by": Text()}))
 
 
 NMF_CONTENTS: dict[str, Any] = {
-    **_FIT,
+    **FIT_CONTENTS,
     "components_": Array("f", ("n_components", "n_features")),
     "n_components_": Number("i", 1, size="n_components"),
     "loss_": Instance("Loss"),
@@ -36,12 +39,12 @@ NMF_CONTENTS: dict[str, Any] = {
     "objective_": _VALUE,
     "reconstruction_err_": Number(low=0, nan=True),
     "solver_": Text(),
-    "restarts_": _restarts("objective"),
-    "history_": _history("objective", "seconds"),
+    "restarts_": restarts_contents("objective"),
+    "history_": history_contents("objective", "seconds"),
 }
 
 BINARY_CONTENTS: dict[str, Any] = {
-    **_FIT,
+    **FIT_CONTENTS,
     "components_": Array("f", ("n_components", "n_features"), low=0),
     "n_components_": Number("i", 1, size="n_components"),
     "activation_": Either((Number(low=0, high=1), Array("f", ("n_components",), 0, 1))),
@@ -49,14 +52,14 @@ BINARY_CONTENTS: dict[str, Any] = {
     "log_likelihood_": _VALUE,
     "inference_": Text(("exact", "truncated")),
     "max_active_": Number("i", 0),
-    "restarts_": _restarts("log_likelihood"),
-    "history_": _history("log_likelihood", "seconds"),
+    "restarts_": restarts_contents("log_likelihood"),
+    "history_": history_contents("log_likelihood", "seconds"),
 }
 
 _PER_TILE = Array("if", ("n_tiles",), nan=True)
 
 BOOLEAN_CONTENTS: dict[str, Any] = {
-    **_FIT,
+    **FIT_CONTENTS,
     "components_": Array("b", ("n_tiles", "n_features")),
     "n_components_": Number("i", 0, size="n_tiles"),
     "prices_": ListOf(Number(low=0), size=3),
@@ -69,7 +72,7 @@ BOOLEAN_CONTENTS: dict[str, Any] = {
         dict.fromkeys(("rows", "columns", "density", "adds", "log10_chance"), _PER_TILE), others=_PER_TILE
     ),
     "thresholds_": ListOf(_VALUE),
-    "history_": _history("seconds", "error"),
+    "history_": history_contents("seconds", "error"),
     "trust_": Maybe(
         Record(
             {
@@ -88,7 +91,7 @@ BOOLEAN_CONTENTS: dict[str, Any] = {
 }
 
 MIXTURE_CONTENTS: dict[str, Any] = {
-    **_FIT,
+    **FIT_CONTENTS,
     "classes_": Array("biufUO", ("n_classes",)),
     "exponents_": Array("f", ("n_all", "n_features")),
     "log_weights_": Array("f", ("n_all",), nan=True),
@@ -98,5 +101,5 @@ MIXTURE_CONTENTS: dict[str, Any] = {
     "penalty_": Number(low=0),
     "objective_": _VALUE,
     "penalties_": Record({name: ListOf(_VALUE) for name in ("penalty", "error", "loss")}),
-    "history_": _history("objective", "seconds"),
+    "history_": history_contents("objective", "seconds"),
 }
