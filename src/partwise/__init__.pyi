@@ -2,6 +2,7 @@
 
 from partwise import datasets as datasets
 from partwise import domains as domains
+from partwise import graphs as graphs
 from partwise import losses as losses
 from partwise import plot as plot
 from partwise import priors as priors

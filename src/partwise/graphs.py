@@ -8,6 +8,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+__all__ = [
+    "checked_graph",
+    "connectivity",
+    "modularity",
+    "neighbour_graph",
+    "similarity_graph",
+    "spread_labels",
+]
+
 #: Rows from which a percentile of all dot products is found.
 _SAMPLED_ROWS = 2000
 

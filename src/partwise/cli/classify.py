@@ -125,7 +125,9 @@ def picture_size(shape: str | None, deslant: bool) -> tuple[int, int] | None:
     return int(parts[0]), int(parts[1])
 
 
-def labelled(path: Path, labels: str | None, reading: dict[str, Any], column: str | None = None) -> Samples:
+def labelled(
+    path: Path, labels: str | None, reading: dict[str, Any], column: str | None = None, dense: bool = True
+) -> Samples:
     """Read samples and their labels.
 
     Parameters
@@ -139,6 +141,8 @@ def labelled(path: Path, labels: str | None, reading: dict[str, Any], column: st
     column : str or None
         The column that held the labels of the training table. It is no feature here either, and gives the labels
         where ``labels`` does not.
+    dense : bool
+        Whether sparse rows are made dense, for models that take no others.
 
     Returns
     -------
@@ -177,14 +181,15 @@ def labelled(path: Path, labels: str | None, reading: dict[str, Any], column: st
     for note in table.notes:
         say(f"Note: {note}")
     X = table.data
-    if hasattr(X, "tocsr"):
+    if dense and hasattr(X, "tocsr"):
         with limited(str(path)):
             spend(X.dtype.itemsize * X.shape[0] * X.shape[1])
             X = X.toarray()
-    X = np.asarray(X, dtype=np.result_type(X.dtype, np.float32))
-    if y is not None and len(y) != len(X):
-        raise ValueError(f"{path} has {len(X)} rows, but there are {len(y)} labels in {labels}.")
-    rows = names_or_numbers(table.row_names, len(X), "row")
+    X = X.astype(np.result_type(X.dtype, np.float32), copy=False)
+    n = X.shape[0]
+    if y is not None and len(y) != n:
+        raise ValueError(f"{path} has {n} rows, but there are {len(y)} labels in {labels}.")
+    rows = names_or_numbers(table.row_names, n, "row")
     return Samples(X, rows, table.column_names, str(path), y)
 
 

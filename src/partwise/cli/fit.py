@@ -42,6 +42,9 @@ def fit(
     init: Annotated[
         str | None, Option(help="random, nndsvd, nndsvda or nndsvdar; for binary: nmf, random or data.")
     ] = None,
+    graph: Annotated[
+        str | None, Option(help="For graph and manifold: knn, similarity, or a file with a square table.")
+    ] = None,
     inference: Annotated[str | None, Option(help="For binary: auto, exact or truncated.")] = None,
     alpha_w: Annotated[float | None, Option(help="Penalty on W.")] = None,
     alpha_h: Annotated[float | None, Option(help="Penalty on H; the same as W's if not given.")] = None,
@@ -79,6 +82,7 @@ def fit(
         "--missing": missing_entries(missing or [], reading),
         "--solver": solver,
         "--init": init,
+        "--graph": graph,
         "--inference": inference,
         "--alpha-w": alpha_w,
         "--alpha-h": alpha_h,
@@ -153,6 +157,8 @@ def samples_from(data: Path, model: Any, labels: str | None, reading: dict[str, 
 
     if labels is None:
         return Samples.read(data, model, reading)
+    from sklearn.utils import get_tags
+
     from partwise.cli.classify import labelled
 
-    return labelled(data, labels, reading)
+    return labelled(data, labels, reading, dense=not get_tags(model).input_tags.sparse)

@@ -42,6 +42,13 @@ def count_from(text: str) -> int | str:
         raise ValueError(f"-k must be a number or auto; got '{text}'.") from None
 
 
+def graph_from(text: str) -> Any:
+    """A way to make a graph from the data, or the graph in a file."""
+    from partwise.io import read
+
+    return text if text in ("knn", "similarity") else read(text).data
+
+
 #: Options whose parameter has another name, or whose value has to be read; all others are parameters as they are.
 READ: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "-k": ("n_components", count_from),
@@ -49,6 +56,7 @@ READ: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "--missing": ("missing_values", missing_from),
     "--alpha-w": ("alpha_W", float),
     "--alpha-h": ("alpha_H", float),
+    "--graph": ("graph", graph_from),
     "--seed": ("random_state", int),
 }
 
