@@ -54,7 +54,7 @@ def test_bad_input_gets_a_sentence(parameters, sentence):
 def test_a_forged_sparse_graph_is_refused_before_its_indices_are_followed():
     S = sp.csr_matrix(ring(30))
     S.indices[5] = 10**6
-    with pytest.raises(ValueError, match="index|indices|column"):
+    with pytest.raises(ValueError, match="graph"):
         GraphNMF(3, graph=S, graph_weight=1.0).fit(data())
 
 
@@ -157,6 +157,6 @@ def test_connectivity_and_modularity_are_their_definitions():
         d, total = dense.sum(axis=1), dense.sum()
         by_hand = np.sum((dense - np.outer(d, d) / total) * (M @ M.T)) / total
         assert modularity(A, labels) == pytest.approx(by_hand)
-    with pytest.raises(ValueError, match="12 labels|a group for each node"):
+    with pytest.raises(ValueError, match="a group for each node"):
         connectivity(S[:, :5], labels)
     assert checked_graph(S, 12, "samples").nnz == S.sum()
