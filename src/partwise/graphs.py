@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from partwise.well_formed import require_well_formed
+
 __all__ = [
     "checked_graph",
     "connectivity",
@@ -119,6 +121,7 @@ def checked_graph(graph: Any, n_rows: int, what: str) -> sp.csr_matrix:
     """
     if not (sp.issparse(graph) or isinstance(graph, np.ndarray)):
         raise ValueError(f"The graph must be an array or a sparse matrix; got {type(graph).__name__}.")
+    require_well_formed(graph, "graph")
     S = sp.csr_matrix(graph, dtype=float)
     if S.shape != (n_rows, n_rows):
         raise ValueError(
@@ -228,6 +231,7 @@ def spread_labels(graph: Any, Y: np.ndarray, reach: float = 0.95, steps: int = 6
 
 
 def _grouped(graph: Any, labels: Any) -> tuple[Any, np.ndarray, int]:
+    require_well_formed(graph, "graph")
     A = sp.coo_matrix(graph, dtype=float)
     A.sum_duplicates()
     known, group = np.unique(np.asarray(labels), return_inverse=True)
