@@ -3,7 +3,8 @@
 With the components held, the rows of W are found from half of the columns, once for each weight of the graph penalty,
 and judged by the loss on the other half; then the halves change places. Neighbours help where a row's own entries say
 too little of it (few words, weak signals). Where they say enough (hundreds of pixels for a few dozen parts), any
-smoothing makes the prediction worse, and the chosen weight is 0.
+smoothing makes the prediction worse, and the chosen weight is 0. A penalty on W also shrinks it, which helps to
+predict noise whatever the graph; so the graph must do better than itself with its nodes in another order.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from partwise.solvers import pick_solver
 
 #: Weights that are tried, in units of loss / penalty where the run without a graph ended.
 TRIED = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-#: The smallest weight is taken that reaches this share of the best gain; gains below the other number are none.
-SHARE, LEAST = 0.95, 0.005
+#: Gains below this share of the loss are none.
+LEAST = 0.005
 #: Steps of W for each weight.
 STEPS = 30
 
@@ -64,6 +65,19 @@ def chosen_weight(
     unit = problem.data_loss(W, Ht) / penalty if penalty > 0 else 0.0
     if not 0 < unit < np.inf:
         return 0.0
+    order = rng.permutation(X.shape[0])
+    shuffled = Graph(graph.adjacency[order][:, order])
+    gain, by_chance = (_gains(problem, W, Ht, one, unit, halves) for one in (graph, shuffled))
+    best = int(gain.argmax())
+    if gain[best] - max(float(by_chance[best]), 0.0) < LEAST:
+        return 0.0
+    return float(unit * TRIED[best])
+
+
+def _gains(
+    problem: Problem, W: np.ndarray, Ht: np.ndarray, graph: Graph, unit: float, halves: tuple[np.ndarray, ...]
+) -> np.ndarray:
+    """By how much each of the weights lowers the loss on unseen columns, as a share of it without a graph."""
     losses = np.zeros(1 + len(TRIED))
     for seen, unseen in (halves, halves[::-1]):
         held = _of_columns(problem, seen), _of_columns(problem, unseen)
@@ -75,10 +89,7 @@ def chosen_weight(
             start = solver.init(tied, A, np.ascontiguousarray(Ht[seen]))
             A = run(tied, solver, start, max_iter=STEPS, stopping=solver.stopping(1e-5)).state.W
             losses[i] += held[1].data_loss(A, np.ascontiguousarray(Ht[unseen]))
-    gain = 1.0 - losses / max(losses[0], 1e-300)
-    if gain.max() < LEAST:
-        return 0.0
-    return float(unit * (0.0, *TRIED)[int(np.argmax(gain >= SHARE * gain.max()))])
+    return 1.0 - losses[1:] / max(losses[0], 1e-300)
 
 
 def _of_columns(problem: Problem, columns: np.ndarray) -> Problem:
