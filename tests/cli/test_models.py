@@ -184,3 +184,25 @@ def test_a_pipeline_can_be_looked_into_and_applied(digits, tmp_path, capsys):
     np.save(tmp_path / "narrow.npy", np.ones((2, 5)))
     assert call("transform", model, tmp_path / "narrow.npy") == 2
     assert "narrow.npy has 5 columns, but the fit had 64" in capsys.readouterr().err
+
+
+def test_layers_and_data_of_any_sign(tmp_path, capsys):
+    signed = tmp_path / "signed.csv"
+    X = np.random.default_rng(0).standard_normal((40, 8))
+    write_csv(signed, X, None, [f"c{j}" for j in range(8)])
+    out = tmp_path / "o"
+    assert call("fit", signed, "--model", "semi", "-k", 3, "-o", out, "-q") == 0
+    assert len(read(out / "H.csv").row_names) == 3
+    assert call("fit", signed, "-k", 3, "-o", tmp_path / "p", "-q") == 2
+    assert "Negative values" in capsys.readouterr().err
+    assert call("fit", signed, "--model", "deep", "--layers", "6,3", "-o", out, "-q") == 0
+    assert "layers 6 → 3" in capsys.readouterr().out
+    assert call("transform", out / "model.partwise", signed, "-o", tmp_path / "new.csv", "-q") in (0, None)
+    for options, words in (
+        (("--model", "deep", "--layers", "6;3"), "--layers takes numbers separated by commas"),
+        (("--model", "deep", "--layers", "3,6"), "grow"),
+        (("--model", "deep", "-k", "3"), "-k does not apply to --model deep"),
+        (("--model", "nmf", "--layers", "6,3", "-k", 3), "--layers does not apply to --model nmf"),
+    ):
+        assert call("fit", signed, *options, "-o", out, "-q") == 2
+        assert words in capsys.readouterr().err

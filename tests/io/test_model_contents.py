@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, load, save
+from partwise import NMF, BinaryNMF, BooleanMF, DeepNMF, MixtureClassifier, SemiNMF, load, save
 from partwise.domains import DeslantCrop
 from partwise.io import ModelFileError, registry
 from partwise.io.encode import saved_names
@@ -17,6 +17,8 @@ X = np.random.default_rng(0).poisson(3.0, (30, 4)).astype(float)
 Y = np.arange(30) % 3
 MODELS = {
     "NMF": NMF(2, max_iter=30, tol=1e-2),
+    "SemiNMF": SemiNMF(2, max_iter=30, tol=1e-2),
+    "DeepNMF": DeepNMF((3, 2), max_iter=30, tol=1e-2),
     "BinaryNMF": BinaryNMF(2, max_iter=3, init="random", per_component=True),
     "BooleanMF": BooleanMF(2, max_time=0.1),
     "MixtureClassifier": MixtureClassifier(2, max_iter=30, penalty=0.1),

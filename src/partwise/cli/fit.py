@@ -25,9 +25,12 @@ def fit(
     ] = None,
     output: Output = Path("partwise-fit"),
     kind: Annotated[
-        str, Option("--model", help="nmf, binary, boolean, mixture, or another registered model.")
+        str, Option("--model", help="nmf, semi, deep, binary, boolean, mixture, or another registered model.")
     ] = "nmf",
     labels: Labels = None,
+    layers: Annotated[
+        str | None, Option(metavar="SIZES", help="For deep: number of parts of each layer, as 400,100.")
+    ] = None,
     loss: Annotated[
         str | None, Option(help="frobenius, kl, is, negative-binomial, bernoulli, or a number β.")
     ] = None,
@@ -75,6 +78,7 @@ def fit(
 
     given = {
         "-k": components,
+        "--layers": layers,
         "--loss": loss,
         "--missing": missing_entries(missing or [], reading),
         "--solver": solver,
