@@ -25,8 +25,8 @@ DRAWN = (
     "begins elsewhere when rows are repeated; with one mixture the check passes"
 )
 OPTIMA = (
-    "with an activation the problem of a row has several optima: fit_transform returns the one that the fit ended in, "
-    "which transform need not find"
+    "with an activation the problem of a row has several optima: fit_transform returns the one that the fit ended "
+    "in, which transform need not find"
 )
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data",)
 
