@@ -17,7 +17,7 @@ from partwise.datasets import fetch_orl, load_digits
 from partwise.interrupts import uninterrupted
 from partwise.io import write_json
 from partwise.models import NMF, DeepNMF, SemiNMF
-from partwise.plot import figure, image_grid, save_figure
+from partwise.plot import draw_parts, figure, save_figure
 
 #: Seeds of k-means, whose results are averaged.
 SEEDS = 5
@@ -69,20 +69,11 @@ def agreement(W: np.ndarray, target: Any) -> float:
 
 def draw(path: Path, models: list[Any], shape: tuple[int, int]) -> None:
     """The parts of both layers of a signed and a nonnegative model; negative values in another colour."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    ink = LinearSegmentedColormap.from_list("ink", ["#e07a5f", "#ffffff", "#22313f"]).with_extremes(
-        bad="#c9d1d9"
-    )
     drawing, axes = figure([["00", "01"], ["10", "11"]], size=(9.5, 6.4), width_ratios=[3, 1])
+    gap = max(1, shape[0] // 12)
     for i, model in enumerate(models):
+        kind = "signed" if model.semi else "nonnegative"
         for j, parts in enumerate(model.layer_components_):
-            size = np.maximum(np.abs(parts).max(axis=1, keepdims=True), 1e-300)
-            gap = max(1, shape[0] // 12)
-            picture = image_grid(parts / size, shape, ceil(len(parts) / 4), gap, normalise=False)
-            place = axes[f"{i}{j}"]
-            place.imshow(picture, cmap=ink, vmin=-1, vmax=1, interpolation="nearest")
-            kind = "signed" if model.semi else "nonnegative"
-            place.set_title(f"{kind}, layer {j + 1}: {len(parts)} parts", loc="left", fontsize=10)
-            place.set_axis_off()
+            title = f"{kind}, layer {j + 1}: {len(parts)} parts"
+            draw_parts(axes[f"{i}{j}"], parts, shape, title, ceil(len(parts) / 4), gap=gap)
     save_figure(drawing, path)
