@@ -235,7 +235,7 @@ def faults(model: Any, X: Any) -> Iterator[str]:
     elif isinstance(model, DeepNMF):
         history, largest = model.history_["objective"], float(np.nanmax(_dense(X)))
         size = np.nansum((_dense(X) / largest) ** 2) * _power(largest, 2)
-        if np.diff(history).max(initial=0.0) > 1e-4 * size:
+        if np.isfinite(history).all() and np.diff(history).max(initial=0.0) > 1e-4 * size:
             yield f"objective rises: {history}"
     elif isinstance(model, NMF):
         yield from _nmf_faults(model, W, _dense(X))

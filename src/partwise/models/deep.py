@@ -349,7 +349,7 @@ class DeepNMF(FactorModel):
         ]
         self.data_exponent_ = data.exponent
         self.bases_ = [outside(H[0], units.H), *H[1:]]
-        self.components_ = np.ascontiguousarray(chained(self.bases_))
+        self.components_ = np.ascontiguousarray(outside(chained(H), units.H))
         self.n_components_ = len(self.components_)
         self.n_samples_fit_ = problem.X.shape[0]
         self.n_iter_, self.ended_by_ = done.n_iter, done.reason
