@@ -85,8 +85,8 @@ def draw_parts(
     from matplotlib.colors import LinearSegmentedColormap
 
     signed = np.min(rows, initial=0.0) < 0
-    ink = LinearSegmentedColormap.from_list("signed", [SERIES[1], "white", "black"]) if signed else None
-    ink = (ink or colormaps["gray_r"]).with_extremes(bad=FAINT)
+    colours = LinearSegmentedColormap.from_list("signed", [SERIES[1], "white", "black"])
+    ink = (colours if signed else colormaps["gray_r"]).with_extremes(bad=FAINT)
     columns = columns or ceil(sqrt(len(rows) * shape[0] / shape[1]))
     picture = image_grid(rows, shape, columns, gap, **more)
     bounds = (
