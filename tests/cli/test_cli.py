@@ -271,6 +271,19 @@ def test_communities_experiment(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "communities.png").stat().st_size > 10_000
 
 
+def test_layers_experiment(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("PARTWISE_DATA", raising=False)
+    assert call("reproduce", "layers", "--first", 12, "--second", 4, "-o", tmp_path) == 0
+    assert "DeepNMF((12, 4), semi=False)" in capsys.readouterr().out
+    errors = {
+        row["model"]: row["relative_error"]
+        for row in json.loads((tmp_path / "layers.json").read_text())["table"]
+    }
+    # Without an activation, layers are a factored basis: they fit as well as one layer, and no better.
+    assert errors["DeepNMF((12, 4))"] == pytest.approx(errors["SemiNMF(4)"], rel=1e-2)
+    assert (tmp_path / "layers.png").stat().st_size > 10_000
+
+
 def test_ctrl_c_in_the_first_step_of_a_pipeline_ends_the_steps_after_it(tmp_path, monkeypatch, capsys):
     digits = load_digits()
     np.savez(tmp_path / "digits.npz", X=digits.data[:400], y=digits.target[:400])

@@ -213,3 +213,25 @@ def test_a_table_that_is_no_graph_is_refused(yes_no, tmp_path, capsys):
     assert (
         "a square matrix with a row and a column for each node; got shape (80, 60)" in capsys.readouterr().err
     )
+
+
+def test_layers_and_data_of_any_sign(tmp_path, capsys):
+    signed = tmp_path / "signed.csv"
+    X = np.random.default_rng(0).standard_normal((40, 8))
+    write_csv(signed, X, None, [f"c{j}" for j in range(8)])
+    out = tmp_path / "o"
+    assert call("fit", signed, "--model", "semi", "-k", 3, "-o", out, "-q") == 0
+    assert len(read(out / "H.csv").row_names) == 3
+    assert call("fit", signed, "-k", 3, "-o", tmp_path / "p", "-q") == 2
+    assert "Negative values" in capsys.readouterr().err
+    assert call("fit", signed, "--model", "deep", "--layers", "6,3", "-o", out, "-q") == 0
+    assert "layers 6 → 3" in capsys.readouterr().out
+    assert call("transform", out / "model.partwise", signed, "-o", tmp_path / "new.csv") == 0
+    for options, words in (
+        (("--model", "deep", "--layers", "6;3"), "--layers takes numbers separated by commas"),
+        (("--model", "deep", "--layers", "3,6"), "grow"),
+        (("--model", "deep", "-k", "3"), "-k does not apply to --model deep"),
+        (("--model", "nmf", "--layers", "6,3", "-k", 3), "--layers does not apply to --model nmf"),
+    ):
+        assert call("fit", signed, *options, "-o", out, "-q") == 2
+        assert words in capsys.readouterr().err

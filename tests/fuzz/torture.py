@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier
+from partwise import NMF, BinaryNMF, BooleanMF, DeepNMF, MixtureClassifier, SemiNMF
 
 LOSSES = (
     "frobenius",
@@ -148,7 +148,7 @@ def cases(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any]]:
         for kind in rng.permutation(list(DATA)):
             X = DATA[kind](rng)
             k = int(rng.integers(1, 5))
-            which = rng.choice(["nmf"] * 6 + ["binary", "boolean", "mixture"])
+            which = rng.choice(["nmf"] * 6 + ["semi", "deep", "binary", "boolean", "mixture"])
             if which == "nmf":
                 loss = LOSSES[rng.integers(len(LOSSES))]
                 # Half of the time a solver that is sure to fit.
@@ -156,6 +156,15 @@ def cases(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any]]:
                 init = None if rng.random() < 0.7 else "random"
                 model: Any = NMF(
                     k, beta_loss=loss, solver=solver, init=init, max_iter=40, random_state=int(k)
+                )
+            elif which == "semi":
+                init = None if rng.random() < 0.7 else "random"
+                model = SemiNMF(k, init=init, max_iter=40, random_state=int(k))
+            elif which == "deep":
+                activation = rng.choice([None, None, "softplus", "sigmoid", "tanh"])
+                semi, pretrain = (bool(rng.random() < 0.7) for _ in range(2))
+                model = DeepNMF(
+                    (k, max(1, k - 1)), semi=semi, activation=activation, pretrain=pretrain, max_iter=20
                 )
             elif which == "binary":
                 model = BinaryNMF(k, max_iter=15, random_state=0)
@@ -214,11 +223,20 @@ def faults(model: Any, X: Any) -> Iterator[str]:
     if not (np.isfinite(W).all() and np.isfinite(model.components_).all()):
         yield "factors are not finite"
         return
-    if not np.array_equal(np.asarray(model.transform(X)), W) and not _subnormal(X):
+    # (With an activation the problem of a row has several optima.)
+    same = getattr(model, "activation", None) is None
+    if not np.isfinite(again := np.asarray(model.transform(X))).all():
+        yield "transform gives numbers that are not finite"
+    elif same and not np.array_equal(again, W) and not _subnormal(X):
         yield "transform differs from fit_transform"
     if isinstance(model, BinaryNMF):
         if not np.isfinite(model.log_likelihood_):
             yield f"log-likelihood {model.log_likelihood_}"
+    elif isinstance(model, DeepNMF):
+        history, largest = model.history_["objective"], float(np.nanmax(_dense(X)))
+        size = np.nansum((_dense(X) / largest) ** 2) * _power(largest, 2)
+        if np.isfinite(history).all() and np.diff(history).max(initial=0.0) > 1e-4 * size:
+            yield f"objective rises: {history}"
     elif isinstance(model, NMF):
         yield from _nmf_faults(model, W, _dense(X))
 
@@ -249,12 +267,17 @@ def _nmf_faults(model: NMF, W: np.ndarray, X: np.ndarray) -> Iterator[str]:
         yield "objective NaN"
     elif np.isfinite(history).all():
         # Near an exact fit what is left is rounding, which is measured by the loss of saying zero, or of one entry.
-        size = max(abs(history[0]), 0.0 if degree is None else min(zero, len(x)) * scale**degree)
+        size = max(abs(history[0]), 0.0 if degree is None else min(zero, len(x)) * _power(scale, degree))
         rise = np.diff(history).max(initial=0.0)
         if rise > (1e-4 if W.dtype == np.float32 else 1e-9) * max(size, 1e-9 if degree is None else 1e-300):
             yield f"objective rises by {rise:g} of {history[0]:g}"
     if floor is not None and not found <= min(mean, zero) * 1.01 + 1e-3 * len(x):
         yield f"loss {found:g}, worse than the mean's {mean:g} or zero's {zero:g}"
+
+
+def _power(base: float, exponent: float) -> float:
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.power(base, exponent))
 
 
 def _dense(X: Any) -> np.ndarray:

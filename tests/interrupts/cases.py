@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, save
+from partwise import NMF, BinaryNMF, BooleanMF, DeepNMF, MixtureClassifier, SemiNMF, SymmetricNMF, save
 from partwise.core import Problem
 from partwise.datasets import load_digits, make_bars, make_boolean
 from partwise.losses import as_loss
@@ -100,6 +100,11 @@ def nmf(solver: str, loss: str, **more: Any) -> Fit:
     return Fit(lambda: (NMF(size[2], init="random", random_state=0, **settings), counts(*size)))
 
 
+def deep(**settings: Any) -> Fit:
+    """Two layers."""
+    return Fit(lambda: (DeepNMF((40, 20), tol=1e-13, **settings), counts(1500, 400, 30)))
+
+
 def streamed() -> tuple[Any, Any]:
     """NMF of row blocks that a function returns."""
     X = counts(1500, 400, 30)
@@ -158,6 +163,10 @@ FITS: dict[str, Fit] = {
     "NMF n_init=3": nmf("auto", "frobenius", n_init=3, max_iter=100),
     "NMF bar": nmf("auto", "frobenius", verbose=1),
     "NMF streamed": Fit(streamed, check=lambda model, X: unfit(model, lambda: np.vstack(list(X())))),
+    "SemiNMF": Fit(lambda: (SemiNMF(30, init="random", tol=1e-13, max_iter=150), counts(1500, 400, 30))),
+    "DeepNMF": deep(max_iter=50),
+    "DeepNMF nonnegative": deep(semi=False, max_iter=50),
+    "DeepNMF softplus": deep(activation="softplus", max_iter=20),
     "BinaryNMF exact": binary(5000, inference="exact"),
     "BinaryNMF truncated": binary(1500, inference="truncated", max_iter=15),
     "BinaryNMF n_init=3": binary(1500, n_init=3, max_iter=20),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, plot
+from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SemiNMF, plot
 from partwise.datasets import load_digits, load_zoo, make_bars, make_low_rank
 
 pytest.importorskip("matplotlib")
@@ -72,6 +72,17 @@ def test_parts_as_pictures(digits):
     assert {str(i) for i in range(12)} <= set(texts(drawing))
     with pytest.raises(ValueError, match="has 63 pixels; the parts have 64"):
         plot.parts(model, shape=(7, 9))
+
+
+def test_signed_parts_as_pictures(digits):
+    """What is below zero is drawn, in colour."""
+    model = SemiNMF(4, max_iter=20, tol=0).fit(digits.data - digits.data.mean(axis=0))
+    image = plot.parts(model, shape=(8, 8)).axes[0].images[0]
+    assert np.nanmin(image.get_array()) < 0
+    low, high = image.get_clim()
+    assert low == -high
+    red, green, blue, _ = image.cmap(0.0)
+    assert red > max(green, blue)
 
 
 def test_specific_parts_are_ranked_as_top_features_are(digits):

@@ -25,9 +25,17 @@ def fit(
     ] = None,
     output: Output = Path("partwise-fit"),
     kind: Annotated[
-        str, Option("--model", help="nmf, binary, boolean, mixture, symmetric, or another registered model.")
+        str,
+        Option(
+            "--model",
+            help="nmf, graph, semisupervised, manifold, symmetric, semi, deep, binary, boolean, mixture, or "
+            "another registered model.",
+        ),
     ] = "nmf",
     labels: Labels = None,
+    layers: Annotated[
+        str | None, Option(metavar="SIZES", help="For deep: number of parts of each layer, as 400,100.")
+    ] = None,
     loss: Annotated[
         str | None, Option(help="frobenius, kl, is, negative-binomial, bernoulli, or a number β.")
     ] = None,
@@ -78,6 +86,7 @@ def fit(
 
     given = {
         "-k": components,
+        "--layers": layers,
         "--loss": loss,
         "--missing": missing_entries(missing or [], reading),
         "--solver": solver,

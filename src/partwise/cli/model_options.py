@@ -49,9 +49,18 @@ def graph_from(text: str) -> Any:
     return text if text in ("knn", "similarity") else read(text).data
 
 
+def layers_from(text: str) -> tuple[int, ...]:
+    """Numbers of parts, separated by commas."""
+    try:
+        return tuple(int(size) for size in text.split(","))
+    except ValueError:
+        raise ValueError(f"--layers takes numbers separated by commas, as 400,100; got '{text}'.") from None
+
+
 #: Options whose parameter has another name, or whose value has to be read; all others are parameters as they are.
 READ: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "-k": ("n_components", count_from),
+    "--layers": ("layers", layers_from),
     "--loss": ("beta_loss", loss_from),
     "--missing": ("missing_values", missing_from),
     "--alpha-w": ("alpha_W", float),

@@ -48,10 +48,11 @@ def nndsvd(
 class _Completed:
     """X as a linear map, with what is missing filled in by (row mean × column mean / mean).
 
-    X̃ = u + (1 − ω) ∘ r cᵀ, so X̃ B = u B + r (cᵀ B) − r ∘ ω (c ∘ B): sparse data are never made dense.
+    X̃ = u + (1 − ω) ∘ r cᵀ, so X̃ B = u B + r (cᵀ B) − r ∘ ω (c ∘ B): sparse data are never made dense. Where X is
+    `signed`, means may cancel, and what is missing is filled in by column means.
     """
 
-    def __init__(self, X: Matrix) -> None:
+    def __init__(self, X: Matrix, signed: bool = False) -> None:
         self.X = X
         # A row of weight r is a row that occurs r times: as rows of √r it enters the singular values.
         self.root = None if X.row_weight is None else np.sqrt(X.row_weight).astype(X.dtype)[:, None]
@@ -66,7 +67,10 @@ class _Completed:
 
             self.r = means(X.product(ones_m), X.weight_product(ones_m))
             self.c = means(X.transposed_product(ones_n), X.transposed_weight_product(ones_n))
-            self.c /= mean if mean > 0 else 1.0
+            if signed:
+                self.r = ones_n
+            else:
+                self.c /= mean if mean > 0 else 1.0
 
     def times(self, B: np.ndarray) -> np.ndarray:
         """X̃ · B, rows weighted."""
@@ -90,13 +94,18 @@ class _Completed:
 
 
 def truncated_svd(
-    X: Matrix, rank: int, rng: np.random.Generator, n_oversample: int = 10, n_power: int = 4
+    X: Matrix,
+    rank: int,
+    rng: np.random.Generator,
+    n_oversample: int = 10,
+    n_power: int = 4,
+    signed: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Randomized range finder with power iterations (Halko, Martinsson & Tropp 2011), by products alone.
 
     With row weights r, the decomposition of √r X, and U divided by √r; rows of weight 0 get X V / S.
     """
-    data = _Completed(X)
+    data = _Completed(X, signed)
     Q = _range(data, min(rank + n_oversample, *X.shape), rng, n_power)
     small = data.transposed_times(Q.astype(X.dtype)).astype(float)
     V, S, Qt = np.linalg.svd(small, full_matrices=False)

@@ -72,17 +72,19 @@ def given(
     loss_name: str = "",
     by_blocks: bool = False,
     exponent: int | None = 0,
+    signed: bool = False,
 ) -> Given:
     """Validate X and wrap it; sets `n_features_in_` and `feature_names_in_` on a fit (`reset`).
 
     Where `by_blocks`, X may also be a `Matrix`, a function that returns row blocks, a large `numpy.memmap`, or an
     AnnData whose X is read from its file; see `partwise.models.streams`. The data are divided by 2^exponent; None
-    finds one that suits them (see `partwise.models.units`). A `Matrix` is taken as it is.
+    finds one that suits them (see `partwise.models.units`). A `Matrix` is taken as it is. Negative entries are
+    refused unless `signed`.
     """
 
     def check(array: Any) -> None:
         whom = type(estimator).__name__
-        _check_entries(array, whom, missing_values is not None, positive, _is(missing_values, 0.0))
+        _check_entries(array, whom, missing_values is not None, positive, _is(missing_values, 0.0), signed)
         check_highest(array, highest, loss_name)
 
     def wrap(array: Any, by_row: np.ndarray | None, weights: Any = None) -> InMemory:
@@ -155,7 +157,9 @@ def place_of(array: Any, bad: Any) -> str:
     return f"X[{row}, {column}] = {value:g}"
 
 
-def _check_entries(array: Any, whom: str, allow_nan: bool, positive: bool, unstored_missing: bool) -> None:
+def _check_entries(
+    array: Any, whom: str, allow_nan: bool, positive: bool, unstored_missing: bool, signed: bool
+) -> None:
     values = array.data if sp.issparse(array) else array
     if values.size == 0:
         return
@@ -170,10 +174,11 @@ def _check_entries(array: Any, whom: str, allow_nan: bool, positive: bool, unsto
             f"Input X contains NaN: {place_of(array, np.isnan)}. "
             "With missing_values=nan, NaN marks an entry that was not observed."
         )
-    if low < 0:
+    if low < 0 and not signed:
         raise ValueError(
             f"Negative values in data passed to {whom}: {place_of(array, lambda v: v < 0)}. "
-            "Entries must be nonnegative; shift, clip or drop the negative ones."
+            "Entries must be nonnegative; shift, clip or drop the negative ones, or use a model that takes them: "
+            "SemiNMF, DeepNMF(semi=True)."
         )
     if positive and not (unstored_missing and not sp.issparse(array)):
         unstored = sp.issparse(array) and array.nnz < array.shape[0] * array.shape[1] and not unstored_missing
@@ -319,7 +324,7 @@ def _pattern(X: Any) -> tuple[np.ndarray, np.ndarray]:
     return (outer, X.indices) if X.format == "csr" else (X.indices, outer)
 
 
-def check_start(A: Any, shape: tuple[int, int], whom: str, dtype: Any) -> np.ndarray:
+def check_start(A: Any, shape: tuple[int, int], whom: str, dtype: Any, signed: bool = False) -> np.ndarray:
     """A factor given by the user: shape, sign and type as the data ask for."""
     A = check_array(without_mask(A), dtype=[np.float64, np.float32])
     for axis, (word, name) in enumerate((("first", "rows"), ("second", "columns"))):
@@ -328,9 +333,9 @@ def check_start(A: Any, shape: tuple[int, int], whom: str, dtype: Any) -> np.nda
                 f"Array with wrong {word} dimension passed to {whom}. Expected {shape[axis]} {name}, "
                 f"but got {A.shape[axis]}."
             )
-    if A.min() < 0:
+    if A.min() < 0 and not signed:
         raise ValueError(f"Negative values in data passed to {whom}.")
-    if A.max() == 0:
+    if not A.any():
         raise ValueError(f"Array passed to {whom} is full of zeros.")
     if A.dtype != dtype:
         raise TypeError(f"{whom} should have the same dtype as X, {dtype}; got {A.dtype}.")

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from partwise.core import Callback, Problem, Result, Session, State, run
-from partwise.initial import start_factors
+from partwise.initial import INITS, start_factors
 from partwise.io.registry import register_model, register_value
 from partwise.losses import REGISTRY as LOSSES
 from partwise.losses import Loss, as_loss
@@ -161,6 +161,10 @@ class NMF(FactorModel):
     kind = "nmf"
     file_contents = NMF_CONTENTS
     _unsaved_params = ("callbacks",)
+    #: Whether X and H may have negative entries.
+    _signed = False
+    #: What `init` may name.
+    _inits: tuple[str, ...] = INITS
 
     def __init__(
         self,
@@ -340,9 +344,10 @@ class NMF(FactorModel):
     ) -> tuple[np.ndarray, Any]:
         self._validate_params()
         data = self._given(X, reset=True, weights=weights, sample_weight=sample_weight)
-        if data.X.mean() == 0:
+        if data.X.mean() == 0 and data.X.squared_norm() == 0:
+            which = "other than" if self._signed else "above"
             raise ValueError(
-                f"X ({data.X.shape[0]} × {data.X.shape[1]}) has no observed entry above zero: "
+                f"X ({data.X.shape[0]} × {data.X.shape[1]}) has no observed entry {which} zero: "
                 "there are no parts to learn. Check that the right data were loaded."
             )
         fixed = self._fixed(data.X)
@@ -370,7 +375,7 @@ class NMF(FactorModel):
             outcomes = self._runs(session, problem, units, solver, k, given_start, fixed)
             best = min(outcomes, key=lambda outcome: outcome.objective)
             session.keep(lambda: self._keep(problem, units, outcomes, best, solver))
-            self._warn_unconverged(best.result.history.objective)
+            warn_unconverged(self, best.result.history.objective)
         return outside(best.W, units.W), data.row_names
 
     def _fit_problem(self, data: Given, units: Units, free: np.ndarray | None) -> Problem:
@@ -446,6 +451,7 @@ class NMF(FactorModel):
             loss_name=loss.name,
             by_blocks=True,
             exponent=exponent,
+            signed=self._signed,
         )
 
     def _fixed(self, X: Matrix) -> np.ndarray | None:
@@ -493,7 +499,7 @@ class NMF(FactorModel):
             return None
         if W is None or H is None:
             raise ValueError("init='custom' needs both W and H; pass them to fit or fit_transform.")
-        H = check_start(H, (k, X.shape[1]), "NMF (input H)", X.dtype)
+        H = check_start(H, (k, X.shape[1]), "NMF (input H)", X.dtype, self._signed)
         W = check_start(W, (X.shape[0], k), "NMF (input W)", X.dtype)
         return W, np.ascontiguousarray(H.T)
 
@@ -622,7 +628,8 @@ class NMF(FactorModel):
         tied = problem.prior_W.couplings() or problem.prior_H.couplings()
         scale_free = problem.terms_W.scale_free and problem.terms_H.scale_free and not tied
         scale = self.scale if scale_free else None
-        return conventional(state.W, state.Ht, problem.X.row_weight, scale, self.n_features_in_)
+        signed = problem.terms_H.signed
+        return conventional(state.W, state.Ht, problem.X.row_weight, scale, signed, self.n_features_in_)
 
     def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
         held = replace(
@@ -670,20 +677,6 @@ class NMF(FactorModel):
             "seconds": np.array(best.result.history.seconds),
         }
 
-    def _warn_unconverged(self, objective: Sequence[float]) -> None:
-        if self.ended_by_ != "max_iter" or self.tol == 0:
-            return
-        window = min(10, len(objective) - 1)
-        fall = (objective[-1 - window] - objective[-1]) / window / max(abs(objective[-1]), 1e-300)
-        accept = f", or set tol={2 * fall:.1g} to accept this" if self.tol < fall < 0.01 else ""
-        warnings.warn(
-            f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence. "
-            f"The objective was still falling by {100 * fall:.2g} % per iteration: raise max_iter, for "
-            f"instance to {5 * self.max_iter}{accept}.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
         """What was found, as plain data.
 
@@ -728,4 +721,21 @@ class NMF(FactorModel):
         """NaN is welcome where it marks missing entries."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing_values is not None
+        tags.input_tags.positive_only = not self._signed
         return tags
+
+
+def warn_unconverged(model: Any, objective: Sequence[float]) -> None:
+    """Say so where a fit ended by `max_iter`, and how much the objective was still falling."""
+    if model.ended_by_ != "max_iter" or model.tol == 0:
+        return
+    window = min(10, len(objective) - 1)
+    fall = (objective[-1 - window] - objective[-1]) / window / max(abs(objective[-1]), 1e-300)
+    accept = f", or set tol={2 * fall:.1g} to accept this" if model.tol < fall < 0.01 else ""
+    warnings.warn(
+        f"Maximum number of iterations {model.max_iter} reached. Increase it to improve convergence. "
+        f"The objective was still falling by {100 * fall:.2g} % per iteration: raise max_iter, for "
+        f"instance to {5 * model.max_iter}{accept}.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from partwise.initial import INITS
 from partwise.models.convention import SCALES
 from partwise.priors import Prior
 from partwise.solvers import make_solver
@@ -46,7 +45,7 @@ def check_nmf(model: Any) -> None:
     """Every parameter of `NMF` that can be judged without data."""
     if model.n_components is not None and model.n_components != "auto":
         whole("n_components", model.n_components)
-    choice("init", model.init, (None, *INITS))
+    choice("init", model.init, (None, *model._inits))
     if model.solver != "auto":
         make_solver(model.solver)
     real("tol", model.tol)

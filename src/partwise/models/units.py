@@ -31,9 +31,10 @@ def exponent_of(largest: float) -> int:
 
 
 def largest_entry(array: Any) -> float:
-    """The largest observed entry of an array or a sparse matrix, 0 if there is none."""
+    """The largest absolute value of an observed entry of an array or a sparse matrix, 0 if there is none."""
     values = array.data if sp.issparse(array) else array
-    return float(np.fmax.reduce(values, axis=None, initial=0.0))
+    high, low = (reduce(values, axis=None, initial=0.0) for reduce in (np.fmax.reduce, np.fmin.reduce))
+    return float(max(high, -low))
 
 
 def divided(array: Any, exponent: int) -> Any:

@@ -28,7 +28,7 @@ def image_grid(
     gap : int
         Pixels between tiles.
     normalise : bool
-        Whether each tile is scaled to its own maximum.
+        Whether each tile is scaled to its own largest absolute value.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def image_grid(
     canvas = np.full((lines * height - gap, columns * width - gap), np.nan)
     for i, row in enumerate(rows):
         tile = row.reshape(shape)
-        top = tile.max() if normalise and tile.max() > 0 else 1.0
+        top = np.abs(tile).max() if normalise and tile.any() else 1.0
         y, x = divmod(i, columns)
         canvas[y * height : y * height + shape[0], x * width : x * width + shape[1]] = tile / top
     return canvas
@@ -59,6 +59,8 @@ def draw_parts(
     **more: Any,
 ) -> None:
     """Draw a grid of pictures, dark where a part is strong, on a faint ground that shows where each ends.
+
+    Values below zero are in colour.
 
     Parameters
     ----------
@@ -80,10 +82,17 @@ def draw_parts(
         Further parameters of `image_grid`.
     """
     from matplotlib import colormaps
+    from matplotlib.colors import LinearSegmentedColormap
 
-    ink = colormaps["gray_r"].with_extremes(bad=FAINT)
+    signed = np.min(rows, initial=0.0) < 0
+    colours = LinearSegmentedColormap.from_list("signed", [SERIES[1], "white", "black"])
+    ink = (colours if signed else colormaps["gray_r"]).with_extremes(bad=FAINT)
     columns = columns or ceil(sqrt(len(rows) * shape[0] / shape[1]))
-    axes.imshow(image_grid(rows, shape, columns, gap, **more), cmap=ink, interpolation="nearest", vmin=0)
+    picture = image_grid(rows, shape, columns, gap, **more)
+    bounds = (
+        {"vmin": -np.nanmax(np.abs(picture)), "vmax": np.nanmax(np.abs(picture))} if signed else {"vmin": 0}
+    )
+    axes.imshow(picture, cmap=ink, interpolation="nearest", **bounds)
     for i, label in enumerate(labels):
         y, x = divmod(i, columns)
         corner = (x * (shape[1] + gap), y * (shape[0] + gap))

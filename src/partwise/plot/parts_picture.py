@@ -112,7 +112,7 @@ def _pictures(model: Any, weights: np.ndarray, shape: tuple[int, int]) -> Any:
     high = wide * down * (shape[0] + gap) / (columns * (shape[1] + gap))
     drawing, axes = figure([["parts"]], size=(max(3.4, wide), high + 0.4))
     title = f"{_count(model, len(weights), len(weights))}, each against its largest pixel"
-    draw_parts(axes["parts"], np.maximum(weights, 0.0), shape, title, columns, range(len(weights)), gap)
+    draw_parts(axes["parts"], weights, shape, title, columns, range(len(weights)), gap)
     return drawing
 
 

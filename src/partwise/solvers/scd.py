@@ -19,6 +19,9 @@ from partwise.solvers.base import AlternatingSolver, balanced_start, signed
 from partwise.solvers.descend import DESCEND
 from partwise.solvers.extrapolation import Attempted, Push, rounding
 
+#: Rounds over a row that signed components are given at least.
+SIGNED_ROUNDS = 2000
+
 
 @dataclass(frozen=True)
 class CoordinateDescent(AlternatingSolver):
@@ -106,7 +109,9 @@ class CoordinateDescent(AlternatingSolver):
         with own_threads():
             A = balanced_start(X, Ht, problem.terms_W)
             order = np.arange(Ht.shape[1])
-            descend(X, A, Ht, problem.loss, problem.shift, problem.terms_W, order, max_iter, 0.0, still)
+            # Signed components cancel each other, and rows then settle slowly.
+            rounds = max(max_iter, SIGNED_ROUNDS) if Ht.min(initial=0.0) < 0 else max_iter
+            descend(X, A, Ht, problem.loss, problem.shift, problem.terms_W, order, rounds, 0.0, still)
         return A
 
 

@@ -1,0 +1,155 @@
+"""The start of a `DeepNMF`, layer by layer or at random, and the joint fit of all its layers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from partwise.core import Problem, RelativeProgress, Result, Session, run
+from partwise.models.base import as_generator
+from partwise.models.deep_activation import ACTIVATIONS
+from partwise.models.deep_steps import ActivatedSteps, DeepState, LayerSweeps, as_bases, chained
+from partwise.models.inputs import Given
+from partwise.models.nmf import NMF
+from partwise.models.semi import SIGNED, SemiNMF
+from partwise.solvers import pick_solver
+
+
+class Start(NamedTuple):
+    """W, the bases H_1 … H_l, and of each layer that was fitted its "objective", "n_iter" and "ended_by"."""
+
+    W: np.ndarray
+    H: list[np.ndarray]
+    layers: list[dict[str, Any]]
+
+
+class Fitted(NamedTuple):
+    """Where a joint fit ended: W, the bases, why, after how many iterations, and the course of the objective."""
+
+    W: np.ndarray
+    H: list[np.ndarray]
+    reason: str
+    n_iter: int
+    objective: list[float]
+    seconds: list[float]
+
+
+def layer_by_layer(model: Any, session: Session, data: Given) -> Start:
+    """Factor X, then the features that were found, and so on (Trigeorgis et al. 2014, algorithm 1)."""
+    target, H, layers = data.array, [], []
+    for i, k in enumerate(model.layers):
+        last = i == len(model.layers) - 1
+        layer = (SemiNMF if model.semi else NMF)(
+            int(k),
+            tol=model.tol,
+            max_iter=model.max_iter,
+            random_state=model.random_state,
+            missing_values=model.missing_values if i == 0 else None,
+            scale=model.scale if last else "samples",
+            verbose=-1,
+        )
+
+        def fitted(layer: NMF = layer, target: Any = target) -> dict[str, Any]:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                W = layer.fit_transform(target)
+            course = {"objective_history": layer.history_["objective"], "seconds": layer.history_["seconds"]}
+            return {"W": np.asarray(W), "H": layer.components_, **layer.restarts_[0], **course}
+
+        found = session.stage(f"layer{i + 1}", partial(session.completed, fitted))
+        layers.append({name: found[name] for name in found if name not in ("W", "H")})
+        target = found["W"]
+        H.append(found["H"])
+        if not last:
+            target, H[i] = _passed_on(model, target, H[i])
+    return Start(target, H, layers)
+
+
+def _passed_on(model: Any, W: np.ndarray, H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What the next layer is to factor, for the features of a layer, and the basis at their scale."""
+    if model.activation is None:
+        # A part counts by its size in X: that of the basis is moved into the features.
+        size = np.sqrt((H.astype(float) ** 2).sum(axis=1))
+    elif np.isfinite(ACTIVATIONS[model.activation].high):
+        size = ACTIVATIONS[model.activation].high / np.maximum(W.max(axis=0), 1e-30)
+    else:
+        # Nonnegative layers reach only values above g(0): features, of size ½ so far, should be there.
+        size = np.full(len(H), 1.0 if model.semi else 4.0)
+    size = np.where(size > 0, size, 1.0)
+    W, H = (W * size).astype(W.dtype), (H / size[:, None]).astype(H.dtype)
+    if model.activation is None:
+        return W, H
+    g = ACTIVATIONS[model.activation]
+    target = g.inverse(np.clip(W, g.low, g.high)).astype(W.dtype)
+    return (target if model.semi else np.maximum(target, 0)), H
+
+
+def at_random(model: Any, problem: Problem) -> Start:
+    """Random features and bases, and the first basis by least squares, or at the scale of the data."""
+    rng, X = as_generator(model.random_state), problem.X
+    draw = rng.standard_normal if model.semi else lambda shape: np.abs(rng.standard_normal(shape))
+    sizes = [X.shape[1], *model.layers]
+    W = np.abs(rng.standard_normal((X.shape[0], sizes[-1]))).astype(X.dtype)
+    H = [draw((k, m)).astype(X.dtype) / X.dtype.type(np.sqrt(k)) for m, k in pairwise(sizes)]
+    F = W if len(H) == 1 else W @ chained(H[1:])
+    if model.activation is not None:
+        F = ActivatedSteps(ACTIVATIONS[model.activation], model.semi).forward(W, H)[0][0]
+    product, G = X.transposed_product(F).astype(float), (F.T @ F).astype(float)
+    if model.semi:
+        H[0] = np.ascontiguousarray(np.linalg.lstsq(G, product.T, rcond=None)[0], dtype=X.dtype)
+    else:
+        H[0] *= X.dtype.type((product * H[0].T).sum() / (H[0] * (G @ H[0])).sum())
+    return Start(W, H, [])
+
+
+def joint_fit(model: Any, session: Session, problem: Problem, start: Start) -> Fitted:
+    """All layers together, from a start on; the objective never rises."""
+    W, H = start.W, start.H
+    options: dict[str, Any] = {
+        "max_iter": model.max_iter if model.finetune else 0,
+        "stopping": RelativeProgress(model.tol),
+        "rng": as_generator(model.random_state),
+        # From a start that was cut short nothing is kept: whoever goes on begins with the start.
+        "name": "" if session.stopped else "joint",
+    }
+    if model.activation is None and (model.semi or len(H) == 1):
+        return _of_product(model.semi, problem, W, H, options)
+    method = (
+        LayerSweeps()
+        if model.activation is None
+        else ActivatedSteps(ACTIVATIONS[model.activation], model.semi)
+    )
+    result: Result[DeepState] = run(problem, method, DeepState(W, as_bases(H)), **options)
+    return _fitted(result, result.state.W, result.state.H)
+
+
+def _of_product(
+    semi: bool, problem: Problem, W: np.ndarray, H: list[np.ndarray], options: dict[str, Any]
+) -> Fitted:
+    """The fit of a model whose cost knows its bases only by their product, B = H_l ⋯ H_1: that of W and B.
+
+    B can be any matrix, for layers do not grow: with C = H_l ⋯ H_2, the H_1 with C H_1 = B that is nearest to the
+    one before is H_1 + C⁺ (B − C H_1). The published update of H_1, (W C)⁺ X, has the same product.
+    """
+    if semi:
+        problem = replace(problem, prior_H=SIGNED)
+    solver = pick_solver("auto", problem)
+    state = solver.init(problem, W, np.ascontiguousarray(chained(H).T))
+    result = run(problem, solver, state, **options)
+    W, B = result.state.W, result.state.Ht.T
+    if len(H) == 1:
+        return _fitted(result, W, [np.ascontiguousarray(B)])
+    C, first = chained(H[1:]).astype(float), H[0].astype(float)
+    nearest = first + np.linalg.pinv(C, rcond=1e-12) @ (B - C @ first)
+    return _fitted(result, W, [nearest.astype(W.dtype), *H[1:]])
+
+
+def _fitted(result: Result[Any], W: np.ndarray, H: list[np.ndarray]) -> Fitted:
+    history = result.history
+    return Fitted(W, H, result.reason, result.state.iteration, history.objective, history.seconds)
