@@ -162,7 +162,8 @@ class ManifoldNMF(WithGraph, WithLabels):
         self.scale = scale
 
     def _taught(self, labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        if labels.multilabel or not any(self._weights):
+        # (A graph whose best weight in the factorization is 0 still tells who is whose neighbour.)
+        if labels.multilabel or self.graph_weight == 0:
             return super()._taught(labels)
         known = np.zeros((self.n_samples_fit_, len(labels.classes)))
         known[labels.at] = labels.Y

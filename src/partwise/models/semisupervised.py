@@ -325,7 +325,7 @@ class SemiSupervisedNMF(WithLabels):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.poisson(np.repeat([[4, 4, 1, 1], [1, 1, 4, 4]], 20, axis=0)).astype(float)
     >>> y = np.repeat([0, 1], 20)
-    >>> known = np.where(np.arange(40) % 10 == 0, y, -1)  # four labels, -1 for the others
+    >>> known = np.where(np.arange(40) % 5 == 0, y, -1)  # eight labels, -1 for the others
     >>> model = SemiSupervisedNMF(2, beta_loss="kl").fit(X, known)
     >>> float((model.predict(X) == y).mean()) > 0.9
     True

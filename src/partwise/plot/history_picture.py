@@ -27,6 +27,8 @@ def history(model: Any) -> Any:
     check_is_fitted(model)
     found = {name: np.asarray(values) for name, values in getattr(model, "history_", {}).items()}
     seconds = found.pop("seconds", None)
+    # How far a search had come, which is no quantity of its own.
+    found.pop("trials", None)
     found = {name: values for name, values in found.items() if values.ndim == 1 and len(values)}
     if not found:
         raise ValueError(f"this {type(model).__name__} kept no history of its fit.")
