@@ -160,3 +160,14 @@ def test_connectivity_and_modularity_are_their_definitions():
     with pytest.raises(ValueError, match="a group for each node"):
         connectivity(S[:, :5], labels)
     assert checked_graph(S, 12, "samples").nnz == S.sum()
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+def test_a_graph_that_has_nothing_to_do_with_the_data_gets_no_weight(loss):
+    """A penalty shrinks W, which helps to predict noise; that is not the graph's merit."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.poisson(1.0, (120, 30)).astype(float)
+        edges = np.triu(rng.random((120, 120)) < 0.04, 1)
+        graph = (edges + edges.T).astype(float)
+        assert GraphNMF(3, graph=graph, beta_loss=loss).fit(X).graph_weight_ == 0

@@ -20,8 +20,8 @@ from partwise.solvers import pick_solver
 
 #: Weights that are tried, in units of loss / penalty where the run without a graph ended.
 TRIED = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-#: Gains below this share of the loss are none.
-LEAST = 0.005
+#: Gains below this share of the loss are none, nor are those over a shuffled graph by fewer standard errors than this.
+LEAST, SURE = 0.005, 3.0
 #: Steps of W for each weight.
 STEPS = 30
 
@@ -67,20 +67,26 @@ def chosen_weight(
         return 0.0
     order = rng.permutation(X.shape[0])
     shuffled = Graph(graph.adjacency[order][:, order])
-    gain, by_chance = (_gains(problem, W, Ht, one, unit, halves) for one in (graph, shuffled))
-    best = int(gain.argmax())
-    if gain[best] - max(float(by_chance[best]), 0.0) < LEAST:
+    r = np.ones(X.shape[0]) if X.row_weight is None else X.row_weight
+    losses, by_chance = (_losses(problem, W, Ht, one, unit, halves) for one in (graph, shuffled))
+    total = losses @ r
+    best = int(total[1:].argmin()) + 1
+    # Row by row, for what the order of the nodes adds or takes is small beside what rows differ by.
+    better = r * (by_chance[best] - losses[best])
+    sure = better.sum() > SURE * np.sqrt(len(better)) * better.std()
+    if not sure or total[best] > (1.0 - LEAST) * total[0]:
         return 0.0
-    return float(unit * TRIED[best])
+    return float(unit * TRIED[best - 1])
 
 
-def _gains(
+def _losses(
     problem: Problem, W: np.ndarray, Ht: np.ndarray, graph: Graph, unit: float, halves: tuple[np.ndarray, ...]
 ) -> np.ndarray:
-    """By how much each of the weights lowers the loss on unseen columns, as a share of it without a graph."""
-    losses = np.zeros(1 + len(TRIED))
+    """The loss of each row on unseen columns, without a graph and for each of the weights."""
+    losses = np.zeros((1 + len(TRIED), len(W)))
     for seen, unseen in (halves, halves[::-1]):
-        held = _of_columns(problem, seen), _of_columns(problem, unseen)
+        held = _of_columns(problem, seen), _of_columns(problem, unseen).X
+        B = np.ascontiguousarray(Ht[unseen])
         A = W
         for i, weight in enumerate((0.0, *TRIED)):
             # At this scale of the components the penalty is that of W alone; its factor is 1/2.
@@ -88,8 +94,8 @@ def _gains(
             solver = pick_solver("auto", tied)
             start = solver.init(tied, A, np.ascontiguousarray(Ht[seen]))
             A = run(tied, solver, start, max_iter=STEPS, stopping=solver.stopping(1e-5)).state.W
-            losses[i] += held[1].data_loss(A, np.ascontiguousarray(Ht[unseen]))
-    return 1.0 - losses[1:] / max(losses[0], 1e-300)
+            losses[i] += held[1].row_divergence(A, B, problem.loss, problem.shift)
+    return losses
 
 
 def _of_columns(problem: Problem, columns: np.ndarray) -> Problem:
