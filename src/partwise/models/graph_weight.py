@@ -20,7 +20,7 @@ from partwise.solvers import pick_solver
 
 #: Weights that are tried, in units of loss / penalty where the run without a graph ended.
 TRIED = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-#: Gains below this share of the loss are none, nor are those over a shuffled graph by fewer standard errors than this.
+#: Gains below this share of the loss are none, nor those over a shuffled graph by fewer standard errors than this.
 LEAST, SURE = 0.005, 3.0
 #: Steps of W for each weight.
 STEPS = 30
