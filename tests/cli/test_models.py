@@ -235,3 +235,21 @@ def test_layers_and_data_of_any_sign(tmp_path, capsys):
     ):
         assert call("fit", signed, *options, "-o", out, "-q") == 2
         assert words in capsys.readouterr().err
+
+
+def test_rows_without_a_label_are_for_models_that_can_learn_from_them(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(np.repeat([[6, 6, 1, 1], [1, 1, 6, 6]], 15, axis=0))
+    lines = ["a,b,c,d,kind"]
+    for i, row in enumerate(X):
+        lines.append(",".join(map(str, row)) + "," + (("left" if i < 15 else "right") if i % 5 == 0 else ""))
+    path, out = tmp_path / "some.csv", tmp_path / "o"
+    path.write_text("\n".join(lines) + "\n")
+    assert call("fit", path, "--model", "mixture", "--labels", "kind", "-o", out, "-q") == 2
+    assert "24 rows have no label" in capsys.readouterr().err
+    for kind in ("semisupervised", "manifold"):
+        assert call("fit", path, "--model", kind, "-k", 2, "--labels", "kind", "-o", out, "-q") == 0
+        capsys.readouterr()
+        assert call("predict", out / "model.partwise", path) == 0
+        found = [line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:]]
+        assert sum(a == b for a, b in zip(found, ["left"] * 15 + ["right"] * 15)) >= 28

@@ -126,7 +126,13 @@ def picture_size(shape: str | None, deslant: bool) -> tuple[int, int] | None:
 
 
 def labelled(
-    path: Path, labels: str | None, reading: dict[str, Any], column: str | None = None, dense: bool = True
+    path: Path,
+    labels: str | None,
+    reading: dict[str, Any],
+    column: str | None = None,
+    *,
+    dense: bool = True,
+    unknown: bool = False,
 ) -> Samples:
     """Read samples and their labels.
 
@@ -143,6 +149,8 @@ def labelled(
         where ``labels`` does not.
     dense : bool
         Whether sparse rows are made dense, for models that take no others.
+    unknown : bool
+        Whether rows may have no label.
 
     Returns
     -------
@@ -167,13 +175,13 @@ def labelled(
             table = read(path, stack=True, **reading)  # New rows may have no labels.
     y = None
     if column is not None and column in label_names(table):
-        table, y = take_labels(table, column)
+        table, y = take_labels(table, column, unknown=unknown)
     if labels is not None and not (labels == column and y is not None):
         if Path(labels).is_file() and labels not in label_names(table):
             y = read_labels(labels)
         else:
             try:
-                table, y = take_labels(table, labels)
+                table, y = take_labels(table, labels, unknown=unknown)
             except DataError as error:
                 if labels in label_names(table):
                     raise

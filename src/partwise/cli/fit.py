@@ -170,4 +170,5 @@ def samples_from(data: Path, model: Any, labels: str | None, reading: dict[str, 
 
     from partwise.cli.classify import labelled
 
-    return labelled(data, labels, reading, dense=not get_tags(model).input_tags.sparse)
+    unknown = bool(getattr(model, "unknown_labels", False))
+    return labelled(data, labels, reading, dense=not get_tags(model).input_tags.sparse, unknown=unknown)

@@ -43,7 +43,7 @@ def label_names(table: Table) -> list[str]:
     return list(dict.fromkeys([*table.text, *table.extra, *(table.column_names or []), *corner]))
 
 
-def take_labels(table: Table, name: str) -> tuple[Table, np.ndarray[Any, Any]]:
+def take_labels(table: Table, name: str, *, unknown: bool = False) -> tuple[Table, np.ndarray[Any, Any]]:
     """Take the column of labels out of a table.
 
     Parameters
@@ -53,13 +53,15 @@ def take_labels(table: Table, name: str) -> tuple[Table, np.ndarray[Any, Any]]:
     name : str
         A column of text or of numbers in a text table or .parquet file, also the one that named the rows; an array
         of a .npz; a column of ``obs`` in an .h5ad.
+    unknown : bool
+        Whether rows may have no label.
 
     Returns
     -------
     table : Table
         The table without that column.
     labels : ndarray of shape (n_rows,)
-        Integers where all labels are whole numbers, else strings.
+        Integers where all labels are whole numbers, else strings; None for rows without a label.
 
     Raises
     ------
@@ -73,15 +75,19 @@ def take_labels(table: Table, name: str) -> tuple[Table, np.ndarray[Any, Any]]:
         notes = tuple(note for note in table.notes if note not in before)
         if before and before[0] in table.notes:
             notes = (*set_aside(table.source, list(text)), *notes)
-        return dataclasses.replace(table, text=text, notes=notes), _labels(table.text[name], table, name)
+        return dataclasses.replace(table, text=text, notes=notes), _labels(
+            table.text[name], table, name, unknown
+        )
     if name in table.extra:
         extra = {key: values for key, values in table.extra.items() if key != name}
-        return dataclasses.replace(table, extra=extra), _labels(table.extra[name], table, name)
+        return dataclasses.replace(table, extra=extra), _labels(table.extra[name], table, name, unknown)
     columns = table.column_names or []
     if name in columns:
-        return _take_column(table, columns.index(name), name)
+        return _take_column(table, columns.index(name), name, unknown)
     if name == table.corner and name and table.row_names is not None:
-        return dataclasses.replace(table, row_names=None, corner=""), _labels(table.row_names, table, name)
+        return dataclasses.replace(table, row_names=None, corner=""), _labels(
+            table.row_names, table, name, unknown
+        )
     raise DataError(_unknown(table, name))
 
 
@@ -138,7 +144,7 @@ def _read_labels(file: Path, source: str) -> np.ndarray[Any, Any]:
     return _plain(_array(labels))
 
 
-def _take_column(table: Table, place: int, name: str) -> tuple[Table, np.ndarray[Any, Any]]:
+def _take_column(table: Table, place: int, name: str, unknown: bool) -> tuple[Table, np.ndarray[Any, Any]]:
     names = list(table.column_names or [])
     if len(names) == 1:
         raise DataError(f"{table.source} has no other column of numbers than '{shorten(name)}'.")
@@ -147,14 +153,18 @@ def _take_column(table: Table, place: int, name: str) -> tuple[Table, np.ndarray
     keep = [column for column in range(len(names)) if column != place]
     names.pop(place)
     without = dataclasses.replace(table, data=table.data[:, keep], column_names=names)
-    return without, _labels(values.reshape(-1), table, name)
+    return without, _labels(values.reshape(-1), table, name, unknown)
 
 
-def _labels(values: Any, table: Table, name: str) -> np.ndarray[Any, Any]:
-    """The values as labels; raises DataError where one is missing."""
+def _labels(values: Any, table: Table, name: str, unknown: bool) -> np.ndarray[Any, Any]:
+    """The values as labels; where one is missing, None if it may be `unknown`, else DataError."""
     with limited(table.source):
         array = _array(values)
     missing = np.isnan(array) if array.dtype.kind == "f" else array == "" if array.dtype.kind == "U" else None
+    if missing is not None and missing.any() and unknown and not missing.all():
+        found = np.full(len(array), None, dtype=object)
+        found[~missing] = _plain(array[~missing])
+        return found
     if missing is not None and missing.any():
         count, first = int(missing.sum()), int(np.argmax(missing))
         rows = "1 row has" if count == 1 else f"{count} rows have"

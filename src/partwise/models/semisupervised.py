@@ -36,6 +36,8 @@ from partwise.priors import Prior
 class WithLabels(ClassifierMixin, NMF):
     """What labels add to the fit of an `NMF`, and classification by its parts."""
 
+    #: The command line may hand over samples without a label.
+    unknown_labels = True
     label_weight: float | str
     label_size: str
 
