@@ -297,12 +297,16 @@ def test_ctrl_c_in_the_first_step_of_a_pipeline_ends_the_steps_after_it(tmp_path
     monkeypatch.setattr(ProgressBar, "update", press)
     given = ("--key", "X", "--labels", "y", "-k", 5, "--mixtures", 2, "-o", tmp_path / "o")
     assert call("classify", tmp_path / "digits.npz", *given) == 130
-    assert "the best found so far is kept" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "the best found so far is kept" in said
+    assert "classes.png not drawn. Ctrl-C was pressed." in said
     assert steps == [0, 1, 2, 3]
     model = partwise.load(tmp_path / "o" / "model.partwise")
     assert [step.ended_by_ for _, step in model.steps] == ["interrupted", "interrupted"]
-    assert json.loads((tmp_path / "o" / "summary.json").read_text())["interrupted"]
-    assert (tmp_path / "o" / "classes.png").stat().st_size
+    summary = json.loads((tmp_path / "o" / "summary.json").read_text())
+    assert summary["interrupted"]
+    assert "classes.png" not in summary["files"]
+    assert {file.name for file in (tmp_path / "o").iterdir()} == set(summary["files"])
 
 
 @pytest.mark.parametrize("verb", [("demo",), ("reproduce", "bars", "--runs", 2)])

@@ -6,6 +6,7 @@ A verb hands over a model and samples, and, if it has more to do after the fit, 
 from __future__ import annotations
 
 import inspect
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -134,9 +135,9 @@ def run(
     with noted(), about(samples.source), open_session() as session:
         fitted = fit(model, samples, checkpoint, session)
         extras, tables = session.completed(lambda: results(fitted, after))
-    prepare_to_keep(model, samples.columns)
-    pictures = drawable(extras.pictures)
-    names = [*(table.name for table in tables), *(name for name, _ in pictures)]
+        prepare_to_keep(model, samples.columns)
+        pictures = drawn(extras.pictures, session)
+    names = [*(table.name for table in tables), *pictures]
     summary = {
         "data": samples.source,
         **summary_of(model),
@@ -220,18 +221,28 @@ def prepare_to_keep(model: Any, columns: list[str] | None) -> None:
         steps[0].feature_names_in_ = np.array(columns, dtype=object)
 
 
-def drawable(pictures: Pictures) -> Pictures:
-    """The pictures, or none of them and a note where matplotlib is not installed: the other results are whole."""
+def drawn(pictures: Pictures, session: Session) -> dict[str, bytes]:
+    """The files of the pictures; none where matplotlib is not installed or Ctrl-C was pressed, and a note of it.
+
+    They take seconds to draw, so they are drawn before the files are written, for during that Ctrl-C is held back.
+    """
     from partwise.plot import require_matplotlib
 
-    if not pictures:
-        return pictures
+    found: dict[str, bytes] = {}
+    why = "Ctrl-C was pressed."
     try:
-        require_matplotlib()
+        with session.interruptible(), tempfile.TemporaryDirectory() as folder:
+            if pictures and not session.interrupted:
+                require_matplotlib()
+                for name, draw in pictures:
+                    draw(Path(folder) / name)
+                    found[name] = (Path(folder) / name).read_bytes()
     except ImportError as error:
-        say(f"Note: {' and '.join(name for name, _ in pictures)} not drawn. {error}")
-        return ()
-    return pictures
+        why = str(error)
+    if len(found) < len(pictures):
+        say(f"Note: {' and '.join(name for name, _ in pictures)} not drawn. {why}")
+        return {}
+    return found
 
 
 def write(
@@ -239,19 +250,20 @@ def write(
     model: Any,
     summary: dict[str, Any],
     tables: Sequence[Csv],
-    pictures: Pictures,
+    pictures: dict[str, bytes],
 ) -> None:
     """All files, whenever Ctrl-C comes."""
     from partwise import save
     from partwise.io import write_csv, write_json
+    from partwise.io.atomic import write_bytes_atomic
 
     with uninterrupted():
         for table in tables:
             write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
         save(model, folder / "model.partwise")
         write_json(folder / "summary.json", summary)
-        for name, draw in pictures:
-            draw(folder / name)
+        for name, picture in pictures.items():
+            write_bytes_atomic(folder / name, picture)
 
 
 @contextmanager
