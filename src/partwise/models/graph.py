@@ -11,7 +11,6 @@ from partwise.core import Callback
 from partwise.io.registry import register_model
 from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.graph_part import GRAPH_CONTENTS, WithGraph
-from partwise.priors import Prior
 
 
 @register_model
@@ -105,13 +104,6 @@ class GraphNMF(WithGraph):
 
     kind = "graph"
     file_contents = NMF_CONTENTS | GRAPH_CONTENTS
-    alpha_W: float = 0.0
-    alpha_H: float | str = 0.0
-    l1_ratio: float = 0.0
-    shuffle: bool = False
-    prior_W: Prior | None = None
-    prior_H: Prior | None = None
-    fixed_components: Any = None
 
     def __init__(
         self,

@@ -15,9 +15,9 @@ from partwise.matrix import InMemory, Joined
 from partwise.models.base import as_generator
 from partwise.models.graph_weight import chosen_weight
 from partwise.models.inputs import Given
-from partwise.models.nmf import NMF
 from partwise.models.parameters import choice, real, whole
 from partwise.models.units import Units
+from partwise.models.variant import NMFVariant
 from partwise.priors import Graph, ScaledGraph
 from partwise.priors.scaled import times_power
 from partwise.solvers.base import AlternatingSolver
@@ -132,7 +132,7 @@ def weighed(
     return tuple(weights), (W, Ht)
 
 
-class WithGraph(NMF):
+class WithGraph(NMFVariant):
     """What a graph adds to the fit of an `NMF`; to be named first among the base classes."""
 
     graph_weight: float | str

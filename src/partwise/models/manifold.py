@@ -14,7 +14,6 @@ from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.graph_part import GRAPH_CONTENTS, WithGraph
 from partwise.models.label_part import LABEL_CONTENTS, Labels
 from partwise.models.semisupervised import WithLabels
-from partwise.priors import Prior
 
 
 @register_model
@@ -106,13 +105,6 @@ class ManifoldNMF(WithGraph, WithLabels):
     kind = "manifold"
     file_contents = NMF_CONTENTS | LABEL_CONTENTS | GRAPH_CONTENTS
     graph_on = "samples"
-    alpha_W: float = 0.0
-    alpha_H: float | str = 0.0
-    l1_ratio: float = 0.0
-    shuffle: bool = False
-    prior_W: Prior | None = None
-    prior_H: Prior | None = None
-    fixed_components: Any = None
 
     def __init__(
         self,

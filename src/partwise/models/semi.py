@@ -12,15 +12,15 @@ from partwise.core import Callback, Problem
 from partwise.initial import random_semi, svd_start
 from partwise.io.registry import register_model
 from partwise.models.inputs import Given
-from partwise.models.nmf import NMF
 from partwise.models.units import Units
-from partwise.priors import Bounds, Prior
+from partwise.models.variant import NMFVariant
+from partwise.priors import Bounds
 
 SIGNED = Bounds(-np.inf, np.inf)
 
 
 @register_model
-class SemiNMF(NMF):
+class SemiNMF(NMFVariant):
     r"""Semi-nonnegative matrix factorization: X of any sign ≈ W H with W ≥ 0 and H of any sign.
 
     Minimises :math:`\frac12 \sum_{ij} \omega_{ij} (x_{ij} - (WH)_{ij})^2` (Ding, Li & Jordan 2010). Like k-means it
@@ -85,13 +85,6 @@ class SemiNMF(NMF):
     _signed = True
     _inits = ("svd", "random", "custom")
     beta_loss: float | str = "frobenius"
-    alpha_W: float = 0.0
-    alpha_H: float | str = 0.0
-    l1_ratio: float = 0.0
-    shuffle: bool = False
-    prior_W: Prior | None = None
-    prior_H: Prior | None = None
-    fixed_components: Any = None
 
     def __init__(
         self,

@@ -27,13 +27,12 @@ from partwise.models.label_part import (
     typical_amounts,
     with_labels,
 )
-from partwise.models.nmf import NMF
 from partwise.models.parameters import choice, real
 from partwise.models.units import Units, outside
-from partwise.priors import Prior
+from partwise.models.variant import NMFVariant
 
 
-class WithLabels(ClassifierMixin, NMF):
+class WithLabels(ClassifierMixin, NMFVariant):
     """What labels add to the fit of an `NMF`, and classification by its parts."""
 
     #: The command line may hand over samples without a label.
@@ -335,13 +334,6 @@ class SemiSupervisedNMF(WithLabels):
 
     kind = "semisupervised"
     file_contents = NMF_CONTENTS | LABEL_CONTENTS
-    alpha_W: float = 0.0
-    alpha_H: float | str = 0.0
-    l1_ratio: float = 0.0
-    shuffle: bool = False
-    prior_W: Prior | None = None
-    prior_H: Prior | None = None
-    fixed_components: Any = None
 
     def __init__(
         self,
