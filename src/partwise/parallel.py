@@ -164,6 +164,9 @@ def _call_helpers(job: _Job) -> None:
     # A thread that Ctrl-C hits while it starts is unknown to its pool, and would be waited for forever at exit.
     with uninterrupted(), _lock:
         if _pool is None or _pool_size < job.wanted:
+            # Looked for here, since a helper that starts while the program ends could not ask another thread.
+            with _blas_lock:
+                _blas_libraries()
             # The old pool, if any, finishes what it has begun; its threads end when it is collected.
             _pool = ThreadPoolExecutor(job.wanted, "partwise", initializer=_hold_on_helper)
             _pool_size = job.wanted

@@ -349,6 +349,16 @@ class Library:
         self.setting.n = n
 
 
+def test_blas_libraries_are_known_before_a_helper_starts(monkeypatch, new_pool):
+    known = []
+    monkeypatch.setattr(
+        parallel, "_blas_libraries", lambda: known.append(threading.current_thread()) or ([], [])
+    )
+    with parallel.thread_limit(2):
+        parallel.over_rows(lambda start, stop: None, 1000, grain=1)
+    assert known[0] is threading.current_thread()
+
+
 def test_blas_libraries_are_told_apart_and_each_thread_is_held_where_it_must_be(monkeypatch, new_pool):
     libraries = shared, of_each_thread = Library(True), Library(False)
     found = SimpleNamespace(lib_controllers=[*libraries, SimpleNamespace(user_api="openmp")])

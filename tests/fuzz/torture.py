@@ -1,6 +1,6 @@
 """Numerical torture: every model, solver and loss on data that break careless arithmetic.
 
-`run(tries, seed)` draws cases at random and reports how many were tried and what failed. A fit may refuse its data
+`attempt(kind, seed, folder)` draws one case for a kind of model and says what failed. A fit may refuse its data
 with a ValueError that says what to do. It must not raise anything else, leak a RuntimeWarning of NumPy, hand back NaN
 or infinite factors, let the objective rise beyond rounding, report an objective that is NaN (or infinite, where a
 double could hold it), or end worse than a model that says zero, or the mean, everywhere.
@@ -8,16 +8,26 @@ double could hold it), or end worse than a model that says zero, or the mean, ev
 
 from __future__ import annotations
 
-import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from partwise import NMF, BinaryNMF, BooleanMF, DeepNMF, MixtureClassifier, SemiNMF
+from partwise import (
+    NMF,
+    BinaryNMF,
+    BooleanMF,
+    DeepNMF,
+    GraphNMF,
+    MixtureClassifier,
+    SemiNMF,
+    SemiSupervisedNMF,
+    SymmetricNMF,
+)
 
 LOSSES = (
     "frobenius",
@@ -142,84 +152,103 @@ DATA: dict[str, Callable[[np.random.Generator], Any]] = {
 }
 
 
-def cases(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any]]:
-    """Names, models and data, without end: all kinds of data in a random order, again and again."""
-    while True:
-        for kind in rng.permutation(list(DATA)):
-            X = DATA[kind](rng)
-            k = int(rng.integers(1, 5))
-            which = rng.choice(["nmf"] * 6 + ["semi", "deep", "binary", "boolean", "mixture"])
-            if which == "nmf":
-                loss = LOSSES[rng.integers(len(LOSSES))]
-                # Half of the time a solver that is sure to fit.
-                solver = str(rng.choice(SOLVERS)) if rng.random() < 0.5 else "auto"
-                init = None if rng.random() < 0.7 else "random"
-                model: Any = NMF(
-                    k, beta_loss=loss, solver=solver, init=init, max_iter=40, random_state=int(k)
-                )
-            elif which == "semi":
-                init = None if rng.random() < 0.7 else "random"
-                model = SemiNMF(k, init=init, max_iter=40, random_state=int(k))
-            elif which == "deep":
-                activation = rng.choice([None, None, "softplus", "sigmoid", "tanh"])
-                semi, pretrain = (bool(rng.random() < 0.7) for _ in range(2))
-                model = DeepNMF(
-                    (k, max(1, k - 1)), semi=semi, activation=activation, pretrain=pretrain, max_iter=20
-                )
-            elif which == "binary":
-                model = BinaryNMF(k, max_iter=15, random_state=0)
-            elif which == "boolean":
-                model = BooleanMF(k, max_time=0.2, random_state=0)
-            else:
-                training = str(rng.choice(["contrastive", "em"]))
-                model = MixtureClassifier(1, training=training, penalty=0.01, max_iter=20, random_state=0)
-            yield f"{model!r} on {kind}", model, X
+#: The kinds of models, most of them NMF, as users' are.
+KINDS = ("nmf",) * 6 + (
+    "semi",
+    "deep",
+    "graph",
+    "semisupervised",
+    "symmetric",
+    "binary",
+    "boolean",
+    "mixture",
+)
 
 
-def run(tries: int, seed: int) -> tuple[int, list[str]]:
-    """Try random cases.
+def model_of(kind: str, rng: np.random.Generator) -> Any:
+    """A model of a kind, with settings drawn at random."""
+    k = int(rng.integers(1, 5))
+    init = None if rng.random() < 0.7 else "random"
+    if kind == "nmf":
+        loss = LOSSES[rng.integers(len(LOSSES))]
+        # Half of the time a solver that is sure to fit.
+        solver = str(rng.choice(SOLVERS)) if rng.random() < 0.5 else "auto"
+        return NMF(k, beta_loss=loss, solver=solver, init=init, max_iter=40, random_state=k)
+    if kind == "semi":
+        return SemiNMF(k, init=init, max_iter=40, random_state=k)
+    if kind == "deep":
+        activation = rng.choice([None, None, "softplus", "sigmoid", "tanh"])
+        semi, pretrain = (bool(rng.random() < 0.7) for _ in range(2))
+        sizes = (k, max(1, k - 1))
+        return DeepNMF(sizes, semi=semi, activation=activation, pretrain=pretrain, max_iter=20)
+    if kind in ("graph", "semisupervised"):
+        loss = str(rng.choice(["frobenius", "kullback-leibler"]))
+        weight = "auto" if rng.random() < 0.2 else float(10.0 ** rng.integers(-3, 3))
+        if kind == "graph":
+            return GraphNMF(
+                k, beta_loss=loss, graph_weight=weight, n_neighbors=2, max_iter=20, random_state=k
+            )
+        return SemiSupervisedNMF(k, beta_loss=loss, label_weight=weight, max_iter=20, random_state=k)
+    if kind == "symmetric":
+        return SymmetricNMF(k, max_iter=20, random_state=k)
+    if kind == "binary":
+        return BinaryNMF(k, max_iter=15, random_state=0)
+    if kind == "boolean":
+        return BooleanMF(k, max_time=0.2, random_state=0)
+    training = str(rng.choice(["contrastive", "em"]))
+    return MixtureClassifier(1, training=training, penalty=0.01, max_iter=20, random_state=0)
+
+
+def attempt(kind: str, seed: int, folder: Path) -> str:
+    """Fit a model of a kind to data of any kind; "" or what went wrong.
 
     Parameters
     ----------
-    tries : int
-        How many.
+    kind : str
+        One of `KINDS`.
     seed : int
-        Which.
+        Draws the model and the data; the kind of data goes round with it, so that all of them come.
+    folder : path
+        Not used.
 
     Returns
     -------
-    tuple
-        The number of tries, and one line for each that failed.
+    str
+        The model, the data and what went wrong.
     """
-    failures = []
-    drawn = cases(np.random.default_rng(seed))
-    for _ in range(tries):
-        name, model, X = next(drawn)
-        name = " ".join(name.split())
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                warnings.simplefilter("error", RuntimeWarning)
-                failures += [f"{name}: {what}" for what in faults(model, X)]
-        except Exception as error:
-            raised_in = traceback.extract_tb(error.__traceback__)[-1].filename.replace("\\", "/")
-            refused = "/partwise/" in raised_in or "/sklearn/utils/" in raised_in
-            if not (refused and isinstance(error, ValueError | TypeError)):
-                failures.append(f"{name}: {type(error).__name__} from {raised_in}: {error}")
-    return tries, failures
+    rng = np.random.default_rng(seed)
+    data = list(DATA)[seed // len(KINDS) % len(DATA)]
+    X, model = DATA[data](rng), model_of(kind, rng)
+    name = " ".join(f"{model!r} on {data}".split())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", RuntimeWarning)
+            return "; ".join(f"{name}: {what}" for what in faults(model, X))
+    except Exception as error:
+        raised_in = traceback.extract_tb(error.__traceback__)[-1].filename.replace("\\", "/")
+        refused = "/partwise/" in raised_in or "/sklearn/utils/" in raised_in
+        if refused and isinstance(error, ValueError | TypeError):
+            return ""
+        return f"{name}: {type(error).__name__} from {raised_in}: {error}"
 
 
 def faults(model: Any, X: Any) -> Iterator[str]:
     """What is wrong with a fit; a refusal is raised."""
+    y = np.arange(X.shape[0]) % 2
     if isinstance(model, MixtureClassifier):
-        y = np.arange(X.shape[0]) % 2
         model.fit(X, y)
         if not np.isfinite(model.predict_proba(X)).all():
             yield "probabilities are not finite"
         return
     if isinstance(model, BooleanMF):
         X = _yes_no(X)
-    W = model.fit_transform(X)
+    if isinstance(model, SymmetricNMF):
+        X = _similarity(X)
+    W = model.fit_transform(X, y) if isinstance(model, SemiSupervisedNMF) else model.fit_transform(X)
+    if isinstance(model, SymmetricNMF | GraphNMF | SemiSupervisedNMF):
+        yield from _tied_faults(model, W)
+        return
     if not (np.isfinite(W).all() and np.isfinite(model.components_).all()):
         yield "factors are not finite"
         return
@@ -239,6 +268,18 @@ def faults(model: Any, X: Any) -> Iterator[str]:
             yield f"objective rises: {history}"
     elif isinstance(model, NMF):
         yield from _nmf_faults(model, W, _dense(X))
+
+
+def _tied_faults(model: Any, W: np.ndarray) -> Iterator[str]:
+    """Of models whose rows belong together, so that `transform` and a bound by the mean say nothing."""
+    if not np.isfinite(W).all():
+        yield "factors are not finite"
+    history = np.asarray(model.history_["objective"])
+    rise = np.diff(history).max(initial=0.0)
+    if np.isnan(history).any():
+        yield "objective NaN"
+    elif np.isfinite(history).all() and rise > (1e-4 if W.dtype == np.float32 else 1e-9) * abs(history[0]):
+        yield f"objective rises by {rise:g} of {history[0]:g}"
 
 
 def _nmf_faults(model: NMF, W: np.ndarray, X: np.ndarray) -> Iterator[str]:
@@ -284,6 +325,13 @@ def _dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
 
 
+def _similarity(X: Any) -> np.ndarray:
+    """How alike rows are, in numbers of the size of X."""
+    X = np.nan_to_num(_dense(X))
+    largest = X.max(initial=0.0) or 1.0
+    return (X / largest) @ (X / largest).T * min(largest, 1e300)
+
+
 def _yes_no(X: Any) -> np.ndarray:
     X = _dense(X)
     return np.where(np.isnan(X), np.nan, np.nanmean(np.minimum(X, 1e300)) < X)
@@ -293,12 +341,3 @@ def _subnormal(X: Any) -> bool:
     """Whether factors in the units of X have lost digits."""
     X = np.asarray(X.data if sp.issparse(X) else X)
     return X.dtype.kind == "f" and bool(np.nanmax(X, initial=0.0) < 1e6 * np.finfo(X.dtype).tiny)
-
-
-if __name__ == "__main__":
-    tried, failed = run(
-        int(sys.argv[1]) if len(sys.argv) > 1 else 500, int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    )
-    print(*failed, sep="\n")
-    print(f"{tried} tries, {len(failed)} failures")
-    sys.exit(bool(failed))
