@@ -106,3 +106,11 @@ def test_bad_input(blobs):
     assert np.bincount(few.component_class_).tolist() == [8, 4]
     with pytest.warns(ConvergenceWarning):
         MixtureClassifier(2, optimizer="multiplicative", max_iter=2).fit(X, y)
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-5, 1.0, 1e5])
+@pytest.mark.parametrize("covariance", ["spherical", "diagonal", "tied"])
+def test_em_of_features_that_never_change_knows_only_the_shares_of_the_classes(value, covariance):
+    X, y = np.full((30, 6), value), np.repeat([0, 1, 1], 10)
+    model = MixtureClassifier(1, training="em", covariance=covariance, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X[:1]), [[1 / 3, 2 / 3]], rtol=1e-3)

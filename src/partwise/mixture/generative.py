@@ -116,8 +116,10 @@ class GaussianEM:
 
 
 def variance_floor(data: Labelled) -> float:
-    """The smallest variance that the covariance may have."""
-    return 1e-6 * max(float(data.X.var(axis=0, dtype=float).mean()), 1e-300)
+    """The smallest variance that the covariance may have: above what rounding leaves of features that are constant."""
+    X = data.X.astype(float)
+    spread, size = float(X.var(axis=0).mean()), float((X**2).mean())
+    return max(1e-6 * spread, 1e-12 * size) or 1.0
 
 
 def start_gaussians(data: Labelled, clusters: Clusters) -> GaussianState:

@@ -1,0 +1,7 @@
+"""Trees of topics: which topics of a fitted model belong together, and what they have in common."""
+
+from partwise.topics.measures import dendrogram_purity, sibling_agreement
+from partwise.topics.nodes import Node
+from partwise.topics.tree import TopicTree
+
+__all__ = ["Node", "TopicTree", "dendrogram_purity", "sibling_agreement"]
