@@ -75,10 +75,13 @@ def _parts(
     """What the documents of a topic, or of a part of one, are split into: nothing, or two or three parts."""
     if depth == 0 or X.shape[0] < least:
         return []
-    found = best_split(X, parent, loss, rng)
+    # Words that these documents lack would only be carried along.
+    words = np.flatnonzero(np.asarray((X != 0).sum(axis=0)).ravel())
+    found = best_split(X[:, words], parent[words], loss, rng) if len(words) > 1 else None
     if found is None:
         return []
-    W, H = found
+    W, H = found[0], np.zeros((len(found[1]), X.shape[1]))
+    H[:, words] = found[1]
     mass = W.sum(axis=0) * H.sum(axis=1)
     leader = (W * H.sum(axis=1)).argmax(axis=1)
     return [
