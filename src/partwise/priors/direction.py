@@ -6,7 +6,8 @@ For unit vectors y_t the penalty on the columns a_t of a factor A is
 
 The second form says why it is called guided NMF where the directions are seed words of topics (Vendrow, Haddock,
 Rebrova & Needell 2021): each direction is a further sample, made of its own component alone. With b held at its best
-value where the factor stands, the right-hand side is quadratic, touches the penalty there, and lies above it elsewhere.
+value where the factor stands, the right-hand side is quadratic, touches the penalty there, and lies above it
+elsewhere.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Direction(Coupling):
             )
         size = np.linalg.norm(Y, axis=0)
         if not (size > 0).all():
-            raise ValueError(f"Direction needs directions other than zero; column {int(np.argmin(size))} is zero.")
+            raise ValueError(
+                f"Direction needs directions other than zero; column {int(np.argmin(size))} is zero."
+            )
         if not 0 <= self.weight < float("inf"):
             raise ValueError(f"Direction needs a weight of at least 0; got {self.weight}.")
         object.__setattr__(self, "directions", Y / size)
@@ -83,11 +86,14 @@ class Direction(Coupling):
         """Raise ValueError unless the directions have an entry for each row."""
         if len(self.directions) != n_rows:
             raise ValueError(
-                f"The directions have {len(self.directions)} entries, and the factor that they guide has {n_rows} rows."
+                f"The directions have {len(self.directions)} entries, and the factor that they guide has {n_rows} "
+                "rows."
             )
 
     def _along(self, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """a_t · y_t and ‖a_t‖² (1 where a_t is zero) of the guided components."""
         guided = np.asarray(A, dtype=float)[:, : self.directions.shape[1]]
         squared = (guided**2).sum(axis=0)
-        return (guided * self.directions[:, : guided.shape[1]]).sum(axis=0), np.where(squared > 0, squared, 1.0)
+        return (guided * self.directions[:, : guided.shape[1]]).sum(axis=0), np.where(
+            squared > 0, squared, 1.0
+        )
