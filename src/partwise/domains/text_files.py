@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import codecs
-import csv
-import json
 import os
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from partwise.domains.text_rows import rows_of
 from partwise.io.budget import limited, spend
 from partwise.io.errors import DataError
-from partwise.io.text import broken_gzip, find_delimiter, not_utf8, open_bytes, open_text, records
+from partwise.io.text import broken_gzip, not_utf8, open_bytes, open_text
 from partwise.io.words import shorten
 
 __all__ = ["Documents", "read_documents"]
 
 #: Files of a folder that are documents.
 TEXT_FILES = (".txt", ".text", ".md", ".txt.gz")
-JSON_FILES = (".jsonl", ".ndjson", ".json")
 #: Columns that are taken for the documents of a table where none is named.
 _USUAL = ("text", "document", "content", "body", "abstract", "message", "review", "comment")
 #: Bytes that no text has, whatever its encoding: control characters but tab, line ends, form feed and escape.
@@ -88,9 +85,9 @@ def read_documents(
     Parameters
     ----------
     path : str or path-like
-        A folder, of which every .txt, .text and .md file is a document, those of folders in it too; a .txt file, of which
-        every line is one; a .csv, .tsv, .jsonl, .json or .parquet file, of which every row is one. All but .parquet may
-        be gz-compressed. "-" is standard input, a document a line.
+        A folder, of which every .txt, .text and .md file is a document, those of folders in it too; a .txt file, of
+        which every line is one; a .csv, .tsv, .jsonl, .json or .parquet file, of which every row is one. All but
+        .parquet may be gz-compressed. "-" is standard input, a document a line.
     column : str, optional
         The column (or key) of the texts; needed where there are several columns and none has a usual name.
     id : str, optional
@@ -98,8 +95,8 @@ def read_documents(
     labels : str, optional
         The column of labels; for a folder, "folder": the folder that a text is in.
     encoding : str, optional
-        Of the texts; UTF-8 (or, with a byte order mark, UTF-16) if it is not given. Files of a folder that are not UTF-8
-        are then read as Windows-1252, and a note says so.
+        Of the texts; UTF-8 (or, with a byte order mark, UTF-16) if it is not given. Files of a folder that are not
+        UTF-8 are then read as Windows-1252, and a note says so.
     strict : bool, default=False
         Whether files that are no text are an error. Otherwise they are skipped, and a note lists them.
     watch : callable
@@ -151,17 +148,15 @@ def _read_file(
     encoding: str | None,
     watch: Callable[[Iterable[Any]], Iterable[Any]],
 ) -> None:
-    name = file.name.lower().removesuffix(".gz")
     if not file.exists():
         raise DataError(f"{found.source}: no such file or folder. Check the path.")
-    rows: Iterator[tuple[int, dict[str, Any]]]
-    if name.endswith((".csv", ".tsv")):
-        rows = _table_rows(file, found.source, encoding)
-    elif name.endswith(JSON_FILES):
-        rows = _json_rows(file, found.source, encoding)
-    elif name.endswith(".parquet"):
-        rows = _parquet_rows(file, found.source, [each for each in (column, id, labels) if each])
-    elif name.endswith(TEXT_FILES):
+    rows = rows_of(file, found.source, encoding, [each for each in (column, id, labels) if each])
+    if rows is None:
+        if not file.name.lower().endswith(TEXT_FILES):
+            raise DataError(
+                f"{found.source}: texts are read from a folder of {', '.join(TEXT_FILES)} files, from a .txt file "
+                "with a document on each line, and from .csv, .tsv, .jsonl, .json and .parquet files."
+            )
         if column is not None or id is not None or labels is not None:
             raise DataError(
                 f"{found.source} has a document on each line and no columns; leave out --column, --id and --labels."
@@ -169,11 +164,6 @@ def _read_file(
         with open_text(file, found.source, encoding) as stream:
             _read_lines(watch(stream), found)
         return
-    else:
-        raise DataError(
-            f"{found.source}: texts are read from a folder of {', '.join(TEXT_FILES)} files, from a .txt file with a document "
-            "on each line, and from .csv, .tsv, .jsonl, .json and .parquet files."
-        )
     _read_rows(watch(rows), found, column, id, labels)
 
 
@@ -211,8 +201,8 @@ def _read_folder(
         )
     if len(files) == 1:
         raise DataError(
-            f"{found.source} has one text, {files[0].name}, and topics are found by comparing several. If each line of it is a "
-            f"document, give the file itself: {files[0]}"
+            f"{found.source} has one text, {files[0].name}, and topics are found by comparing several. "
+            f"If each line of it is a document, give the file itself: {files[0]}"
         )
     skipped, guessed = [], []
     for file in watch(files):
@@ -223,7 +213,8 @@ def _read_folder(
             reason = "cannot be decoded" if isinstance(error, UnicodeDecodeError) else _reason(error)
             if strict:
                 raise DataError(
-                    f"{file} is not readable text: it {reason}. Remove it, say --encoding, or leave out --strict to skip it."
+                    f"{file} is not readable text: it {reason}. "
+                    "Remove it, say --encoding, or leave out --strict to skip it."
                 ) from error
             skipped.append(f"{name} ({reason})")
             continue
@@ -242,8 +233,8 @@ def _read_folder(
         )
     if guessed:
         found.notes.append(
-            f"{found.source}: {len(guessed)} files are not UTF-8 and were read as Windows-1252 (--encoding says otherwise): "
-            f"{_listed(guessed)}."
+            f"{found.source}: {len(guessed)} files are not UTF-8 and were read as Windows-1252 (--encoding names "
+            f"another): {_listed(guessed)}."
         )
 
 
@@ -311,11 +302,11 @@ def _read_rows(
                     raise DataError(
                         f"{found.source} has no column '{shorten(wanted)}' for {option}. It has {_columns(row)}."
                     )
-        if chosen not in row and len(row) == 1 and None in row:
+        if chosen and "" in row and len(row) == 1:
             raise DataError(
                 f"{found.source}: row {number} is a bare string, where the first row has named values."
             )
-        text = row.get(chosen)
+        text = row.get(chosen or "")
         missing = text is None or text != text
         empty += missing
         name = row.get(id) if id is not None else None
@@ -351,92 +342,8 @@ def _column_of(row: dict[str, Any], column: str | None, found: Documents) -> str
 
 
 def _columns(row: dict[str, Any]) -> str:
-    names = [f"'{shorten(str(name))}'" for name in row if name is not None]
+    names = [f"'{shorten(str(name))}'" for name in row if name]
     return ", ".join(names[:12]) + ", …" * (len(names) > 12) if names else "no named columns"
-
-
-def _table_rows(file: Path, source: str, encoding: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a text table by the names in its first."""
-    header: list[str] | None = None
-    with _long_cells(), open_text(file, source, encoding) as stream:
-        for number, cells in records(stream, find_delimiter(file, source, encoding), source):
-            if header is None:
-                header = [cell.strip() for cell in cells]
-                continue
-            if len(cells) == 1 and not cells[0].strip() and len(header) > 1:
-                continue
-            if len(cells) != len(header):
-                raise DataError(
-                    f"{source}: row {number} has {len(cells)} cells, and the first row names {len(header)} columns. "
-                    "Texts with commas or line ends in them must stand in quotes."
-                )
-            yield number - 1, dict(zip(header, cells))
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Let cells of a table be as long as documents are; by default Python refuses those above 128 KiB."""
-    before = csv.field_size_limit(2**31 - 1)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _json_rows(file: Path, source: str, encoding: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Objects or strings, one a line or all in one list."""
-    with open_text(file, source, encoding) as stream:
-        begin = stream.read(1)
-        while begin and begin.isspace():
-            begin = stream.read(1)
-        stream.seek(0)
-        if begin == "[":
-            text = stream.read()
-            spend(8 * len(text))
-            try:
-                whole = json.loads(text)
-            except ValueError as error:
-                raise DataError(f"{source} is not valid JSON: {error}.") from error
-            yield from ((number, _row(one, source, f"entry {number}")) for number, one in enumerate(whole, 1))
-            return
-        for number, line in enumerate(stream, 1):
-            if line.strip():
-                try:
-                    one = json.loads(line)
-                except ValueError as error:
-                    raise DataError(
-                        f"{source}: line {number} is not valid JSON: {error}. Give an object on each line, or one list of objects."
-                    ) from error
-                yield number, _row(one, source, f"line {number}")
-
-
-def _row(one: Any, source: str, where: str) -> dict[str, Any]:
-    if isinstance(one, dict):
-        return one
-    if isinstance(one, str):
-        return {None: one}  # type: ignore[dict-item]
-    raise DataError(f"{source}: {where} is {shorten(json.dumps(one))}, neither an object nor a string.")
-
-
-def _parquet_rows(file: Path, source: str, wanted: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a .parquet file, read in batches; only the columns that are asked for, if any are."""
-    try:
-        from pyarrow import parquet
-    except ImportError as error:
-        raise DataError('Reading .parquet needs pyarrow: pip install "partwise[tables]"') from error
-    try:
-        with parquet.ParquetFile(file) as opened:
-            names = opened.schema_arrow.names
-            some = wanted if wanted and set(wanted) <= set(names) else None
-            number = 0
-            for batch in opened.iter_batches(batch_size=1024, columns=some):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, row
-    except (DataError, MemoryError, GeneratorExit):
-        raise
-    except Exception as error:  # pyarrow raises its own kinds, OSError and, on damaged pages, others
-        raise DataError(f"{source} is not a readable .parquet file: {shorten(str(error), 120)}.") from error
 
 
 def _listed(names: list[str]) -> str:
