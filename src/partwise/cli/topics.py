@@ -117,7 +117,7 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
     words = [
         (name, rank, *word) for name, top in model.topics(25).items() for rank, word in enumerate(top, 1)
     ]
-    cells = np.array([[str(rank), word, repr(weight)] for _, rank, word, weight in words], dtype=object)
+    cells = np.array([[str(rank), word, repr(weight)] for _, rank, word, weight in words])
     tables = [
         Csv("topics.csv", cells, [row[0] for row in words], ["rank", "word", "weight"], corner="topic"),
         Csv("documents.csv", shares, samples.rows, names, corner="document"),

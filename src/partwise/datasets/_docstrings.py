@@ -41,8 +41,8 @@ def load_docstrings() -> Bunch:
     Returns
     -------
     Bunch
-        ``data`` (a list of texts, sorted by submodule and name), ``names`` (as "linalg.svd"), ``target`` (the number of
-        the submodule), ``target_names`` and ``DESCR``.
+        ``data`` (a list of texts, sorted by submodule and name), ``names`` (as "linalg.svd"), ``target`` (the number
+        of the submodule), ``target_names`` and ``DESCR``.
 
     Examples
     --------

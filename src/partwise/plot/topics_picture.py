@@ -11,7 +11,7 @@ from partwise.plot.style import FAINT, INK, figure, shortened, title
 
 #: Topics and documents drawn, at most.
 MOST_TOPICS = 20
-MOST_DOCUMENTS = 30
+MOST_DOCUMENTS = 40
 #: Words of each topic, at most; a line has room for so many letters.
 WORDS, LETTERS = 9, 62
 _COLOURS = (
@@ -33,8 +33,8 @@ def topics(
         What `transform` or `fit_transform` returned for the documents.
     row_names : sequence of str, optional
         Names of the documents; by default their numbers.
-    n_documents : int, default=30
-        Documents drawn, at most: of each topic those that are most about it.
+    n_documents : int, default=40
+        Documents drawn, at most: for each topic one that is most about it, and one that mixes it with others.
 
     Returns
     -------
@@ -49,7 +49,9 @@ def topics(
     documents = chosen_documents(shares, np.asarray(W), shown, n_documents)
     rows = max(len(shown), len(documents))
     drawing, axes = figure(
-        [["words", "documents"]], size=(12.5, max(3.0, 0.27 * rows + 1.1)), width_ratios=(1.15, 1.0)
+        [["words", "documents"]],
+        size=(12.5, max(3.0, (0.27 if rows <= 26 else 0.22) * rows + 1.1)),
+        width_ratios=(1.15, 1.0),
     )
     _draw_words(
         axes["words"],
@@ -63,17 +65,23 @@ def topics(
 
 
 def chosen_documents(shares: np.ndarray, W: np.ndarray, shown: np.ndarray, n: int) -> list[int]:
-    """Documents for the picture: in turn those that use each topic most, by the order of topics; none twice."""
-    weight = shares * np.sqrt(np.maximum(W, 0.0))
-    order = np.argsort(-weight[:, shown], axis=0, kind="stable")
-    each = max(1, n // max(len(shown), 1))
+    """Documents for the picture, topic by topic: one that is most about it, and one that mixes it with others.
+
+    The second is half of the topic, which is the largest share of it, and has no less of it than most such documents
+    have: short documents are pure, or mixed, by chance.
+    """
+    leader = np.where(shares.max(axis=1) > 0, shares.argmax(axis=1), -1)
+    each = 2 if 2 * len(shown) <= n else 1
     found: list[int] = []
-    for place, topic in enumerate(shown):
-        mine = [
-            int(i) for i in order[: each + len(found), place] if weight[i, topic] > 0 and int(i) not in found
-        ]
-        found += mine[:each]
-    return found[:n]
+    for topic in shown[:n]:
+        mine = np.flatnonzero(leader == topic)
+        if not len(mine):
+            continue
+        pure = mine[np.argmax(shares[mine, topic] * np.sqrt(W[mine, topic]))]
+        much = mine[(W[mine, topic] >= np.median(W[mine, topic])) & (mine != pure)]
+        mixed = much[np.argsort(np.abs(shares[much, topic] - 0.5), kind="stable")[:1]]
+        found += [int(i) for i in (pure, *mixed)][:each]
+    return found
 
 
 def _draw_words(
