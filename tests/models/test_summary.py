@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sweeps import OTHER_MODELS
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, load, save
+from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, TopicModel, load, save
 from partwise.datasets import load_digits, make_bars, make_boolean, make_low_rank
 from partwise.models.summary import summary_of
 
@@ -49,7 +49,12 @@ def symmetric():
     return SymmetricNMF(3, tol=1e-3).fit(np.kron(np.eye(3), np.ones((10, 10))))
 
 
-MODELS = [nmf, binary, boolean, mixture, symmetric, pipeline]
+def topics():
+    texts = ["sun and sea", "sea and sand", "butter"] * 10
+    return TopicModel(2, seed_words={"sea": ["sand"]}).fit(texts)
+
+
+MODELS = [nmf, binary, boolean, mixture, symmetric, topics, pipeline]
 
 
 def other(model):

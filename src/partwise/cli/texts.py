@@ -43,7 +43,7 @@ def text_samples(
     from partwise.domains import read_documents
     from partwise.io import read_labels
 
-    given = {name: value for name, value in reading.items() if value not in (None, ".")}
+    given = {name: value for name, value in reading.items() if value and value != "."}
     further = sorted(given.keys() - {"id", "encoding", "columns"})
     if further:
         raise ValueError(f"--{further[0]} does not apply to texts; --columns, --id and --encoding do.")

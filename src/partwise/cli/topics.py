@@ -132,7 +132,13 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
         }
         for t in range(len(names))
     ]
+    empty = [samples.rows[i] for i in np.flatnonzero(~shares.any(axis=1))]
+    summary: dict[str, Any]
     summary, lines = compared(shares, labels) if labels is not None else ({}, [])
+    if empty:
+        more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
+        lines = [f"  without a topic: {', '.join(empty[:5])}{more}", *lines]
+    summary = {"without_topic": empty, **summary}
 
     def picture(path: Path) -> None:
         save_figure(draw(model, W, row_names=samples.rows), path)

@@ -225,16 +225,14 @@ def _read_folder(
         found.add(text, name, file.parent.relative_to(folder).as_posix())
     if others:
         found.notes.append(
-            f"{found.source}: {others} files that do not end in {', '.join(TEXT_FILES)} were left alone."
+            f"{found.source}: files that do not end in {', '.join(TEXT_FILES)} were left alone; there are {others}."
         )
     if skipped:
-        found.notes.append(
-            f"{found.source}: {len(skipped)} files are no text and were skipped: {_listed(skipped)}."
-        )
+        found.notes.append(f"{found.source}: skipped as no text, {len(skipped)} in all: {_listed(skipped)}.")
     if guessed:
         found.notes.append(
-            f"{found.source}: {len(guessed)} files are not UTF-8 and were read as Windows-1252 (--encoding names "
-            f"another): {_listed(guessed)}."
+            f"{found.source}: not UTF-8, and read as Windows-1252 (--encoding names another), {len(guessed)} in all: "
+            f"{_listed(guessed)}."
         )
 
 

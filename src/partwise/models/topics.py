@@ -367,6 +367,15 @@ class TopicModel(TopicsMixin, NMF):
             Sparse.of(counts, row_weight=row_weight(sample_weight, counts.shape[0])), index, 0, counts
         )
 
+    def _count_components(self, X: Any, W: Any, H: Any, fixed: Any) -> int:
+        """As many topics as asked for, if there can be as many."""
+        if isinstance(self.n_components, int) and self.n_components > min(X.shape):
+            raise ValueError(
+                f"n_components={self.n_components} topics are more than {X.shape[0]} documents with {X.shape[1]} "
+                "words can have; choose fewer."
+            )
+        return super()._count_components(X, W, H, fixed)
+
     def _watching(self, X: Any) -> Callable[[Iterable[str]], Iterable[str]]:
         if self.verbose <= 0:
             return iter
@@ -387,8 +396,8 @@ class TopicModel(TopicsMixin, NMF):
         if len(empty):
             which = ", ".join(map(str, empty[:5])) + ", …" * (len(empty) > 5)
             warnings.warn(
-                f"{len(empty)} of {counts.shape[0]} documents have no word of the vocabulary, and so no topic: "
-                f"number {which}.",
+                f"Documents without a word of the vocabulary, and so without a topic: {len(empty)} of "
+                f"{counts.shape[0]}, number {which} (counted from 0).",
                 stacklevel=5,
             )
 
