@@ -103,7 +103,9 @@ def test_parts_are_counted_and_named(make):
     weights = getattr(model, getattr(model, "parts_attribute", "components_"))
     for part, row in zip(found["parts"], weights):
         first = part["top_features"][0]
-        assert first == {"name": f"column{row.argmax()}", "weight": float(row.max())}
+        names = getattr(model, "feature_names_in_", None)
+        name = f"column{row.argmax()}" if names is None else names[row.argmax()]
+        assert first == {"name": name, "weight": float(row.max())}
     named = model.summary([f"f{j}" for j in range(found["n_features"])])
     assert named["parts"][0]["top_features"][0]["name"].startswith("f")
     assert all(type(x) in (int, float) for values in found["history"].values() for x in values)
