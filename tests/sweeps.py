@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from partwise.losses import REGISTRY, BetaDivergence, NegativeBinomial
 from partwise.matrix import Dense, RowBlocks, Sparse
 from partwise.models.kinds import known_kinds
-from partwise.priors import COUPLINGS, NO_PRIOR, Bounds, ElasticNet, Gamma, Graph
+from partwise.priors import COUPLINGS, NO_PRIOR, Bounds, Direction, ElasticNet, Gamma, Graph
 from partwise.priors import REGISTRY as REGISTERED_PRIORS
 
 BETAS = (2.0, 1.0, 0.0, 1.5, 0.5, -0.7, 2.6)
@@ -46,7 +46,10 @@ PRIORS |= without_example(REGISTERED_PRIORS, PRIORS.values())
 
 GRAPH = np.array([[0, 2, 0, 1], [2, 0, 0.5, 0], [0, 0.5, 0, 0], [1, 0, 0, 0]])
 #: For factors of four rows.
-COUPLED = {"Graph": Graph(GRAPH, 0.7)}
+COUPLED = {
+    "Graph": Graph(GRAPH, 0.7),
+    "Direction": Direction(np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), 0.7),
+}
 COUPLED |= without_example(COUPLINGS, COUPLED.values())
 
 #: Models of other packages, made without arguments.

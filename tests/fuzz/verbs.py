@@ -15,7 +15,7 @@ import numpy as np
 from fuzz import batches
 from fuzz.damage import WRITERS, damaged, damaged_file
 
-KINDS = ["fit", "tiles", "classify", "transform", "info"]
+KINDS = ["fit", "tiles", "classify", "topics", "transform", "info"]
 
 
 def run(tries: int, seed: int) -> tuple[int, list[str]]:
@@ -65,6 +65,10 @@ def _classify(path: Path, folder: Path, rng: random.Random) -> list[str]:
     return [path.name, "--labels", labels, "-k", parts, "--mixtures", "1", "--quiet"]
 
 
+def _column(rng: random.Random) -> list[str]:
+    return rng.choice(([], ["--column", "label"], ["--column", "a", "--min-df", "1"]))
+
+
 def _transform(path: Path, folder: Path, rng: random.Random) -> list[str]:
     (folder / "model.partwise").write_bytes(rng.choice(_models()))
     return ["model.partwise", path.name, "-o", "W.csv"]
@@ -81,6 +85,15 @@ _ARGUMENTS: dict[str, Callable[[Path, Path, random.Random], list[str]]] = {
     "fit": lambda path, folder, rng: [path.name, "-k", "2", "--max-iter", "2", "--quiet"],
     "tiles": lambda path, folder, rng: [path.name, "-k", "2", "--max-time", "0.05", "--quiet"],
     "classify": _classify,
+    "topics": lambda path, folder, rng: [
+        path.name,
+        "-k",
+        "2",
+        "--set",
+        "max_iter=2",
+        "--quiet",
+        *_column(rng),
+    ],
     "transform": _transform,
     "info": _info,
 }

@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from partwise import NMF, BinaryNMF, BooleanMF, DeepNMF, MixtureClassifier, SemiNMF, SymmetricNMF, save
+from partwise import (
+    NMF,
+    BinaryNMF,
+    BooleanMF,
+    DeepNMF,
+    MixtureClassifier,
+    SemiNMF,
+    SymmetricNMF,
+    TopicModel,
+    save,
+)
 from partwise.core import Problem
 from partwise.datasets import load_digits, make_bars, make_boolean
 from partwise.losses import as_loss
@@ -147,6 +157,19 @@ def symmetric(**settings: Any) -> Fit:
     return Fit(lambda: (SymmetricNMF(12, tol=1e-13, random_state=0, **settings), overlaps()))
 
 
+def texts(n: int = 3000) -> list[str]:
+    """Documents of random words, rarer ones later."""
+    rng = np.random.default_rng(0)
+    letters = np.array(list("abcdefghijklm"))
+    words = np.array(["".join(word) for word in rng.choice(letters, (3000, 6))])
+    return [" ".join(words[(3000 * rng.random(60) ** 3).astype(int)]) for _ in range(n)]
+
+
+def topics(**settings: Any) -> Fit:
+    """Topics of texts."""
+    return Fit(lambda: (TopicModel(15, tol=1e-13, max_iter=60, **settings), texts()))
+
+
 def overlaps() -> np.ndarray:
     """How alike samples are."""
     X = counts(700, 300)
@@ -182,6 +205,8 @@ FITS: dict[str, Fit] = {
     ),
     "SymmetricNMF n_init=3": symmetric(n_init=3, max_iter=100),
     "SymmetricNMF directed": symmetric(directed=True, init="random"),
+    "TopicModel": topics(init="random"),
+    "TopicModel counts": topics(vectorizer="count", init="random"),
     "MixtureClassifier contrastive": mixture(max_iter=100),
     "MixtureClassifier multiplicative": mixture(optimizer="multiplicative", max_iter=300),
     "MixtureClassifier em": mixture(3000, training="em", max_iter=200),
@@ -196,6 +221,7 @@ def write_data(folder: Path) -> None:
     np.save(folder / "counts.npy", counts())
     np.save(folder / "bars.npy", make_bars(1500, 5, random_state=0).data)
     np.save(folder / "tiles.npy", table().astype(np.uint8))
+    (folder / "texts.txt").write_text("\n".join(texts()))
     digits = load_digits()
     np.savez(folder / "digits.npz", X=digits.data, y=digits.target)
     np.save(folder / "rows.npy", counts(6000))
@@ -248,6 +274,13 @@ VERBS: dict[str, Verb] = {
         "classify DATA/digits.npz --key X --labels y -k 20 --mixtures 4 --shape 8x8 -o out",
         "predictions.csv",
         "classes.png",
+        *KEPT,
+    ),
+    "topics": verb(
+        "topics DATA/texts.txt -k 15 --set tol=0 --set max_iter=60 -o out",
+        "topics.csv",
+        "documents.csv",
+        "topics.png",
         *KEPT,
     ),
     "transform": verb("transform DATA/model.partwise DATA/rows.npy -o out/W.csv", "W.csv"),

@@ -19,6 +19,7 @@ from partwise import (
     SemiNMF,
     SemiSupervisedNMF,
     SymmetricNMF,
+    TopicModel,
     load,
     save,
 )
@@ -28,6 +29,7 @@ from partwise.io.encode import saved_names
 
 X = np.random.default_rng(0).poisson(3.0, (30, 4)).astype(float)
 Y = np.arange(30) % 3
+TEXTS = [" ".join(word for word, n in zip(("aa", "bb", "cc", "dd"), row) if n > 3) for row in X]
 MODELS = {
     "NMF": NMF(2, max_iter=30, tol=1e-2),
     "GraphNMF": GraphNMF(2, max_iter=30, graph_weight=0.1),
@@ -39,6 +41,7 @@ MODELS = {
     "BooleanMF": BooleanMF(2, max_time=0.1),
     "MixtureClassifier": MixtureClassifier(2, max_iter=30, penalty=0.1),
     "SymmetricNMF": SymmetricNMF(2, directed=True, max_iter=30),
+    "TopicModel": TopicModel(2, seed_words={"b": ["bb"]}, max_iter=30),
     "DeslantCrop": DeslantCrop((2, 2), 2),
 }
 
@@ -47,7 +50,7 @@ MODELS = {
 def entries():
     """The entries of a file of each model."""
     found = {}
-    special = {"BooleanMF": (X > 3).astype(float), "SymmetricNMF": X @ X.T}
+    special = {"BooleanMF": (X > 3).astype(float), "SymmetricNMF": X @ X.T, "TopicModel": TEXTS}
     for name, model in MODELS.items():
         model.fit(special.get(name, X), Y)
         if name == "BooleanMF":

@@ -18,6 +18,7 @@ from partwise import (
     SemiNMF,
     SemiSupervisedNMF,
     SymmetricNMF,
+    TopicModel,
 )
 from partwise.models.yes_no import to_bit_table
 
@@ -119,6 +120,7 @@ def expected_failures(estimator):
         MixtureClassifier(2, training="em"),
         SymmetricNMF(),
         SymmetricNMF(normalize=None, init="random", tol=1e-10, max_iter=3000),
+        TopicModel(2),
         *OTHER_MODELS,
     ],
     expected_failed_checks=expected_failures,

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sweeps import OTHER_MODELS
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, load, save
+from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, TopicModel, load, save
 from partwise.datasets import load_digits, make_bars, make_boolean, make_low_rank
 from partwise.models.summary import summary_of
 
@@ -49,7 +49,12 @@ def symmetric():
     return SymmetricNMF(3, tol=1e-3).fit(np.kron(np.eye(3), np.ones((10, 10))))
 
 
-MODELS = [nmf, binary, boolean, mixture, symmetric, pipeline]
+def topics():
+    texts = ["sun and sea", "sea and sand", "butter"] * 10
+    return TopicModel(2, seed_words={"sea": ["sand"]}).fit(texts)
+
+
+MODELS = [nmf, binary, boolean, mixture, symmetric, topics, pipeline]
 
 
 def other(model):
@@ -98,7 +103,9 @@ def test_parts_are_counted_and_named(make):
     weights = getattr(model, getattr(model, "parts_attribute", "components_"))
     for part, row in zip(found["parts"], weights):
         first = part["top_features"][0]
-        assert first == {"name": f"column{row.argmax()}", "weight": float(row.max())}
+        names = getattr(model, "feature_names_in_", None)
+        name = f"column{row.argmax()}" if names is None else names[row.argmax()]
+        assert first == {"name": name, "weight": float(row.max())}
     named = model.summary([f"f{j}" for j in range(found["n_features"])])
     assert named["parts"][0]["top_features"][0]["name"].startswith("f")
     assert all(type(x) in (int, float) for values in found["history"].values() for x in values)

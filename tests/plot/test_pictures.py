@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SemiNMF, plot
+from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SemiNMF, TopicModel, plot
 from partwise.datasets import load_digits, load_zoo, make_bars, make_low_rank
 
 pytest.importorskip("matplotlib")
@@ -225,3 +225,21 @@ def test_classes_without_mistakes_or_labels(digits):
     ]
     assert {"low", "high", "True", "False"} <= set(texts(drawing))
     assert len(plot.classes(model, X).axes) == 1
+
+
+@pytest.mark.parametrize("k", [1, 3, 24])
+def test_topics_have_their_words_and_documents_their_mixtures(k):
+    rng = np.random.default_rng(0)
+    letters = np.array(list("abcdefghij"))
+    words = ["".join(rng.choice(letters, 7)) for _ in range(120)]
+    documents = [" ".join(rng.choice(words[5 * (i % 24) : 5 * (i % 24) + 12], 20)) for i in range(120)]
+    model = TopicModel(k, seed_words={"$named$": words[:2]})
+    W = model.fit_transform(documents)
+    drawing = plot.topics(model, W, row_names=[f"{LONG} {i}" for i in range(120)])
+    check_texts(drawing)
+    seen = " ".join(texts(drawing))
+    assert r"\$named\$" in seen
+    leading = model.topics(1)["$named$"][0][0]
+    assert leading in seen
+    assert len(drawing.axes[1].get_yticks()) <= 40
+    assert "document 0" in " ".join(texts(plot.topics(model, W[:1], n_documents=1)))

@@ -22,6 +22,9 @@ def match_model(samples: Samples, model: Any) -> Samples:
 
     scikit-learn would otherwise warn that an array has no names, though they were compared here.
     """
+    if not hasattr(samples.X, "shape"):
+        # Texts have no columns.
+        return samples
     names = getattr(model, "feature_names_in_", None)
     matched = match_columns(samples, names, getattr(model, "n_features_in_", None))
     first = model.steps[0][1] if hasattr(model, "steps") else model

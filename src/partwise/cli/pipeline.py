@@ -40,9 +40,13 @@ class Samples:
 
     @classmethod
     def read(cls, data: Path, model: Any, reading: dict[str, Any]) -> Samples:
-        """The table in a file, as the model reads it: yes and no in words where it wants them."""
+        """The table in a file, as the model reads it: yes and no in words where it wants them; or its texts."""
         from partwise.io import read
 
+        if reads_text(model):
+            from partwise.cli.texts import text_samples
+
+            return text_samples(data, reading)
         first = model.steps[0][1] if hasattr(model, "steps") else model
         return cls.of(read(data, yes_no=getattr(first, "yes_no", False), **reading))
 
@@ -53,6 +57,15 @@ class Samples:
             say(f"Note: {note}")
         rows = names_or_numbers(table.row_names, table.shape[0], "row")
         return cls(table.data, rows, table.column_names, str(table.source))
+
+
+def reads_text(model: Any) -> bool:
+    """Whether samples are strings, as scikit-learn's tags say of the model or of its first step."""
+    from sklearn.utils import get_tags
+
+    first = model.steps[0][1] if hasattr(model, "steps") else model
+    taken = get_tags(first).input_tags
+    return bool(taken.string and not taken.two_d_array)
 
 
 class Csv(NamedTuple):
@@ -193,7 +206,7 @@ def outputs(model: Any, X: Any) -> tuple[Any, list[str]]:
 
 def result_tables(fitted: Fitted) -> list[Csv]:
     """The two files of every model: what it makes of the rows, and its parts."""
-    from partwise.models.summary import part_names, parts_of
+    from partwise.models.summary import feature_names_of, part_names, parts_of
 
     model, samples = fitted.model, fitted.samples
     by_row, by_part = getattr(model, "result_files", ("W.csv", "H.csv"))
@@ -201,7 +214,7 @@ def result_tables(fitted: Fitted) -> list[Csv]:
     tables = [Csv(by_row, made, samples.rows, names)]
     parts = parts_of(model)
     if parts is not None:
-        columns = names_or_numbers(samples.columns, parts.shape[1], "column")
+        columns = feature_names_of(model, samples.columns)
         tables.append(
             Csv(by_part, parts, part_names(model), columns, corner=getattr(model, "part_word", "part"))
         )

@@ -2,7 +2,7 @@
 
 from partwise.core.checkpoint import Checkpoint, digest
 from partwise.core.problem import Problem
-from partwise.core.progress import History, ProgressBar
+from partwise.core.progress import History, ProgressBar, watched
 from partwise.core.run import Callback, Method, Result, run
 from partwise.core.session import (
     Interrupted,
@@ -38,5 +38,6 @@ __all__ = [
     "joined_session",
     "open_session",
     "run",
+    "watched",
     "whole_session",
 ]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
 
 from partwise.core.state import Info
 from partwise.messages import draws_bars, logger
+
+_Item = TypeVar("_Item")
 
 
 class History:
@@ -78,3 +81,39 @@ class ProgressBar:
         logger.info(self._outcome, task.completed, task.total, task.fields["objective"], extra={"bar": True})
         self._bar.update(self._task, total=max(task.completed, 1))
         self._bar.stop()
+
+
+def watched(
+    items: Iterable[_Item], description: str, total: int | None = None, unit: str = ""
+) -> Iterator[_Item]:
+    """The same items, with a bar on stderr that moves as they are taken.
+
+    Parameters
+    ----------
+    items : iterable
+        What is passed on.
+    description : str
+        Written before the bar.
+    total : int, optional
+        Number of items, if it is known.
+    unit : str
+        What the items are called beside the bar.
+
+    Yields
+    ------
+    object
+        Each item.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TimeElapsedColumn(),
+    )
+    bar = Progress(*columns, console=Console(file=sys.stderr), disable=not draws_bars())
+    with bar:
+        yield from bar.track(items, total=total, description=description)

@@ -13,3 +13,4 @@ from partwise.models.nmf import NMF as NMF
 from partwise.models.semi import SemiNMF as SemiNMF
 from partwise.models.semisupervised import SemiSupervisedNMF as SemiSupervisedNMF
 from partwise.models.symmetric import SymmetricNMF as SymmetricNMF
+from partwise.models.topics import TopicModel as TopicModel

@@ -353,7 +353,7 @@ class NMF(FactorModel):
         fixed = self._fixed(data.X)
         k = self._count_components(data.X, W, H, fixed)
         given_start = self._given_start(data.X, k, W, H)
-        loss = as_loss(self.beta_loss)
+        loss = self._loss()
         units = self._units(data.X, data.exponent, loss, fixed if given_start is None else given_start[1])
         if fixed is not None:
             fixed = inside(fixed, units.H)
@@ -378,9 +378,13 @@ class NMF(FactorModel):
             warn_unconverged(self, best.result.history.objective)
         return outside(best.W, units.W), data.row_names
 
+    def _loss(self) -> Loss:
+        """The loss that the parameters name."""
+        return as_loss(self.beta_loss)
+
     def _fit_problem(self, data: Given, units: Units, free: np.ndarray | None) -> Problem:
         """What a fit minimises; `free` are the components of H that are learned."""
-        return self._problem(data.X, units, loss=as_loss(self.beta_loss), free_H=free)
+        return self._problem(data.X, units, loss=self._loss(), free_H=free)
 
     def _settled(
         self,
@@ -437,7 +441,7 @@ class NMF(FactorModel):
         return replace(units, constant=constant)
 
     def _given(self, X: Any, *, reset: bool, weights: Any = None, sample_weight: Any = None) -> Given:
-        loss = as_loss(self.beta_loss)
+        loss = self._loss()
         exponent = 0 if loss.degree is None else None if reset else self.data_exponent_
         return given(
             self,
@@ -705,7 +709,7 @@ class NMF(FactorModel):
 
     def _validate_params(self) -> None:
         check_nmf(self)
-        as_loss(self.beta_loss)
+        self._loss()
 
     def _check_contents(self) -> None:
         """What `file_contents` cannot say: the loss is whole, and priors fit the number of components."""

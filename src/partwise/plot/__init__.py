@@ -7,6 +7,7 @@ from partwise.plot.lines import draw_curve
 from partwise.plot.parts_picture import parts
 from partwise.plot.style import INK, SERIES, figure, require_matplotlib, save_figure
 from partwise.plot.tiles_picture import tiles
+from partwise.plot.topics_picture import topics
 from partwise.plot.usage_picture import usage
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "require_matplotlib",
     "save_figure",
     "tiles",
+    "topics",
     "usage",
 ]

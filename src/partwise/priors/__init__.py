@@ -2,6 +2,7 @@
 
 from partwise.priors.base import NO_PRIOR, Coupling, Pairing, Prior, SumPrior, entrywise
 from partwise.priors.bounds import Bounds
+from partwise.priors.direction import Direction
 from partwise.priors.elastic_net import ElasticNet
 from partwise.priors.gamma import Gamma
 from partwise.priors.graph import Graph
@@ -16,6 +17,7 @@ __all__ = [
     "REGISTRY",
     "Bounds",
     "Coupling",
+    "Direction",
     "ElasticNet",
     "Gamma",
     "Graph",

@@ -8,6 +8,7 @@ from partwise.io.registry import register_value
 from partwise.plugins import add
 from partwise.priors.base import Coupling, Prior
 from partwise.priors.bounds import Bounds
+from partwise.priors.direction import Direction
 from partwise.priors.elastic_net import ElasticNet
 from partwise.priors.gamma import Gamma
 from partwise.priors.graph import Graph
@@ -17,7 +18,7 @@ _Class = TypeVar("_Class", bound=type[Prior])
 #: Every prior of single entries.
 REGISTRY: dict[str, type[Prior]] = {"ElasticNet": ElasticNet, "Gamma": Gamma, "Bounds": Bounds}
 #: Every prior that ties rows together.
-COUPLINGS: dict[str, type[Coupling]] = {"Graph": Graph}
+COUPLINGS: dict[str, type[Coupling]] = {"Graph": Graph, "Direction": Direction}
 
 
 def register_prior(cls: _Class) -> _Class:

@@ -1,0 +1,134 @@
+"""Rows of a table of texts, as dicts by column: .csv, .tsv, JSON lines and lists, .parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from partwise.io.budget import spend
+from partwise.io.errors import DataError
+from partwise.io.text import find_delimiter, open_text, records
+from partwise.io.words import shorten
+
+JSON_FILES = (".jsonl", ".ndjson", ".json")
+
+#: A row of a table: its number, counted from 1, and its cells by column. A bare string has the column "".
+Rows = Iterator[tuple[int, dict[str, Any]]]
+
+
+def rows_of(file: Path, source: str, encoding: str | None, wanted: list[str]) -> Rows | None:
+    """The rows of a table; None where the name of the file is not one of a table.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    source : str
+        Its name in errors.
+    encoding : str, optional
+        Of its text.
+    wanted : list of str
+        Columns that are asked for, where the format can leave others unread.
+
+    Returns
+    -------
+    iterator or None
+        The number of each row and its cells by column.
+    """
+    name = file.name.lower().removesuffix(".gz")
+    if name.endswith((".csv", ".tsv")):
+        return _table_rows(file, source, encoding)
+    if name.endswith(JSON_FILES):
+        return _json_rows(file, source, encoding)
+    if name.endswith(".parquet"):
+        return _parquet_rows(file, source, wanted)
+    return None
+
+
+def _table_rows(file: Path, source: str, encoding: str | None) -> Rows:
+    """The rows of a text table by the names in its first."""
+    header: list[str] | None = None
+    with _long_cells(), open_text(file, source, encoding) as stream:
+        for number, cells in records(stream, find_delimiter(file, source, encoding), source):
+            if header is None:
+                header = [cell.strip() for cell in cells]
+                continue
+            if len(cells) == 1 and not cells[0].strip() and len(header) > 1:
+                continue
+            if len(cells) != len(header):
+                raise DataError(
+                    f"{source}: row {number} has {len(cells)} cells, and the first row names {len(header)} columns. "
+                    "Texts with commas or line ends in them must stand in quotes."
+                )
+            yield number - 1, dict(zip(header, cells))
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let cells of a table be as long as documents are; by default Python refuses those above 128 KiB."""
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _json_rows(file: Path, source: str, encoding: str | None) -> Rows:
+    """Objects or strings, one a line or all in one list."""
+    with open_text(file, source, encoding) as stream:
+        begin = stream.read(1)
+        while begin and begin.isspace():
+            begin = stream.read(1)
+        stream.seek(0)
+        if begin == "[":
+            text = stream.read()
+            spend(8 * len(text))
+            try:
+                whole = json.loads(text)
+            except ValueError as error:
+                raise DataError(f"{source} is not valid JSON: {error}.") from error
+            yield from ((number, _row(one, source, f"entry {number}")) for number, one in enumerate(whole, 1))
+            return
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                try:
+                    one = json.loads(line)
+                except ValueError as error:
+                    raise DataError(
+                        f"{source}: line {number} is not valid JSON: {error}. Give an object on each line, or one "
+                        "list of objects."
+                    ) from error
+                yield number, _row(one, source, f"line {number}")
+
+
+def _row(one: Any, source: str, where: str) -> dict[str, Any]:
+    if isinstance(one, dict):
+        return one
+    if isinstance(one, str):
+        return {"": one}
+    raise DataError(f"{source}: {where} is {shorten(json.dumps(one))}, neither an object nor a string.")
+
+
+def _parquet_rows(file: Path, source: str, wanted: list[str]) -> Rows:
+    """The rows of a .parquet file, read in batches; only the columns that are asked for, if any are."""
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise DataError('Reading .parquet needs pyarrow: pip install "partwise[tables]"') from error
+    try:
+        with parquet.ParquetFile(file) as opened:
+            names = opened.schema_arrow.names
+            some = wanted if wanted and set(wanted) <= set(names) else None
+            number = 0
+            for batch in opened.iter_batches(batch_size=1024, columns=some):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except (DataError, MemoryError, GeneratorExit):
+        raise
+    except Exception as error:  # pyarrow raises its own kinds, OSError and, on damaged pages, others
+        raise DataError(f"{source} is not a readable .parquet file: {shorten(str(error), 120)}.") from error

@@ -1,0 +1,122 @@
+"""Seed words: named topics that are guided by some of their words, by where they start and by a penalty."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from partwise.core import Problem
+from partwise.models.convention import conventional
+from partwise.models.inputs import Given
+from partwise.priors import Direction, SumPrior
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The named topics: which words (columns) each has."""
+
+    names: tuple[str, ...] = ()
+    columns: tuple[np.ndarray, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def directions(self, n_words: int) -> np.ndarray:
+        """One column for each named topic: 1 for its seed words, 0 for others."""
+        found = np.zeros((n_words, len(self)))
+        for topic, columns in enumerate(self.columns):
+            found[columns, topic] = 1.0
+        return found
+
+
+def checked_seed_words(seed_words: Any, n_components: Any) -> dict[str, list[str]]:
+    """Seed words as a dict of lists; raise ValueError with what is wrong."""
+    if seed_words is None:
+        return {}
+    if not isinstance(seed_words, Mapping) or not all(isinstance(name, str) and name for name in seed_words):
+        raise ValueError(
+            f"seed_words must be a dict from names of topics to lists of words; got {seed_words!r}."
+        )
+    found = {}
+    for name, words in seed_words.items():
+        listed = [words] if isinstance(words, str) else list(words)
+        if not listed or not all(isinstance(word, str) for word in listed):
+            raise ValueError(f"seed_words[{name!r}] must be a list of words; got {words!r}.")
+        found[name] = listed
+    if isinstance(n_components, int) and len(found) > n_components:
+        raise ValueError(
+            f"seed_words names {len(found)} topics, more than n_components={n_components}; raise it."
+        )
+    return found
+
+
+def find_seeds(seed_words: dict[str, list[str]], vectorizer: Any, words: np.ndarray) -> Seeds:
+    """The columns of seed words.
+
+    Words are looked up as they are written, else as the vectorizer would write them (in small letters). Those that
+    are not in the vocabulary are named in a warning; a topic of which none is there is an error.
+    """
+    if not seed_words:
+        return Seeds()
+    place = {str(word): column for column, word in enumerate(words)}
+    prepare = vectorizer.build_preprocessor() if hasattr(vectorizer, "build_preprocessor") else str.lower
+    columns, lacking = [], []
+    for name, listed in seed_words.items():
+        hits = [place.get(word, place.get(prepare(word))) for word in listed]
+        lost = [word for word, hit in zip(listed, hits) if hit is None]
+        if len(lost) == len(listed):
+            raise ValueError(
+                f"None of the seed words of the topic {name!r} ({', '.join(listed)}) is a word of the vocabulary. "
+                "Give words as they stand in the texts; min_df, max_df, max_features and stop words leave words out."
+            )
+        lacking += lost
+        columns.append(np.unique([hit for hit in hits if hit is not None]))
+    if lacking:
+        warnings.warn(
+            f"Seed words that are not in the vocabulary, and so guide nothing: {', '.join(lacking)}.",
+            stacklevel=6,
+        )
+    return Seeds(tuple(seed_words), tuple(columns))
+
+
+def seeded_start(counts: Any, seeds: Seeds, W: np.ndarray, Ht: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """W and Hᵀ with the named topics first, and as many of the given components after them.
+
+    A named topic starts at the documents with its seed words, by how much of them they have, and the words of these.
+    """
+    s, k = len(seeds), W.shape[1]
+    W0 = np.asarray(counts @ seeds.directions(counts.shape[1]), dtype=W.dtype)
+    Ht0 = np.asarray(counts.T @ W0, dtype=Ht.dtype) / (W0.astype(float) ** 2).sum(axis=0)
+    # The components of a start come by falling size, so that the last are missed least.
+    return np.hstack([W0, W[:, : k - s]]), np.hstack([Ht0.astype(Ht.dtype), Ht[:, : k - s]])
+
+
+def guided(problem: Problem, data: Given, seeds: Seeds, weight: float, n_components: int) -> Problem:
+    """The problem with the penalty that keeps named topics at their words.
+
+    Its unit is a topic's share of what there is to explain: the loss of a guess that knows no topics, words and
+    lengths of documents being independent, divided by the number of topics. So `weight` means the same for every
+    loss, and for few and many documents.
+    """
+    if not len(seeds) or not weight:
+        return problem
+    counts = data.array
+    lengths = np.asarray(counts.sum(axis=1), counts.dtype).reshape(-1, 1)
+    by_word = np.asarray(counts.sum(axis=0), counts.dtype).reshape(-1, 1)
+    unexplained = problem.data_loss(lengths, by_word / by_word.sum())
+    strength = weight * unexplained / n_components
+    pull = Direction(seeds.directions(counts.shape[1]), strength)
+    return replace(problem, prior_H=SumPrior((problem.prior_H, pull)))
+
+
+def named_first(
+    W: np.ndarray, Ht: np.ndarray, n_named: int, row_weight: np.ndarray | None, scale: str | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """W and Hᵀ by the convention of scale and order, the named topics left in their places."""
+    groups = [slice(t, t + 1) for t in range(n_named)] + [slice(n_named, None)]
+    pairs = [conventional(W[:, g], Ht[:, g], row_weight, scale) for g in groups if W[:, g].shape[1]]
+    return tuple(np.ascontiguousarray(np.hstack(side)) for side in zip(*pairs))  # type: ignore[return-value]

@@ -1,0 +1,172 @@
+"""`partwise topics`: from raw texts to files one can read; what cannot be read is a sentence, and the run goes on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from calling import call
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+
+from partwise import NMF, load, save
+
+SEA = ["wave", "sand", "boat", "fish", "salt", "harbour", "sail", "tide"]
+FOOD = ["bread", "butter", "cheese", "soup", "pepper", "oven", "flour", "dinner"]
+
+
+def texts(n=24, seed=0):
+    rng = np.random.default_rng(seed)
+    return [" and ".join(rng.choice((SEA, FOOD)[i % 2], 9)) for i in range(n)]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Texts in two folders, named by what they are about."""
+    for i, text in enumerate(texts()):
+        path = tmp_path / "texts" / ("sea", "food")[i % 2] / f"{i:02}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "texts"
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_folder_of_texts(folder, tmp_path, capsys):
+    out = tmp_path / "o"
+    assert call("topics", folder, "-k", 2, "--labels", "folder", "-o", out, "-q", "--json") == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert {path.name for path in out.iterdir()} == set(summary["files"])
+    assert {"topics.csv", "documents.csv", "topics.png", "model.partwise", "summary.json"} == set(
+        summary["files"]
+    )
+    assert summary["nmi"] == pytest.approx(1.0)
+    assert summary["n_samples"] == 24
+    words = rows((out / "topics.csv").read_text())
+    assert list(words[0]) == ["topic", "rank", "word", "weight"]
+    found = {frozenset(row["word"] for row in words if row["topic"] == name) for name in ("topic0", "topic1")}
+    assert found == {frozenset(SEA), frozenset(FOOD)}
+    shares = rows((out / "documents.csv").read_text())
+    assert len(shares) == 24
+    assert shares[0]["document"] == "food/01.txt"
+    assert all(float(row["topic0"]) + float(row["topic1"]) == pytest.approx(1.0) for row in shares)
+    assert len(summary["parts"][0]["documents"]) == 5
+
+
+def test_the_model_reads_texts_again(folder, tmp_path, capsys):
+    out = tmp_path / "o"
+    assert call("topics", folder, "-k", 2, "--seed-words", "meals=bread,soup", "-o", out, "-q") == 0
+    assert "topic 0, meals: " in capsys.readouterr().out
+    model = out / "model.partwise"
+    table = tmp_path / "new.jsonl"
+    table.write_text("\n".join(json.dumps({"who": f"d{i}", "what": text}) for i, text in enumerate(texts())))
+    assert call("transform", model, table, "--columns", "what", "--id", "who") == 0
+    made = rows(capsys.readouterr().out)
+    assert list(made[0]) == ["row", "meals", "topic1"]
+    assert made[3]["row"] == "d3"
+    W = load(model).transform(texts())
+    np.testing.assert_array_equal([[float(r["meals"]), float(r["topic1"])] for r in made], W)
+    assert call("info", model) == 0
+    assert "TopicModel with 2 topics" in capsys.readouterr().out
+    assert call("transform", model, table, "--columns", "what", "--decimal", ",") == 2
+    assert "--decimal does not apply to texts" in capsys.readouterr().err
+
+
+def test_a_pipeline_that_begins_with_a_vectorizer_reads_texts_too(folder, tmp_path, capsys):
+    pipeline = make_pipeline(TfidfVectorizer(), NMF(2)).fit(texts())
+    save(pipeline, tmp_path / "pipe.partwise")
+    assert call("transform", tmp_path / "pipe.partwise", folder) == 0
+    assert len(rows(capsys.readouterr().out)) == 24
+
+
+def test_fit_with_the_model_of_topics(folder, tmp_path, capsys):
+    out = tmp_path / "o"
+    assert call("fit", folder, "--model", "topics", "-k", 2, "-o", out, "-q") == 0
+    header = (out / "topics.csv").read_text().splitlines()[0]
+    assert set(header.split(",")[1:]) == {*SEA, *FOOD}
+
+
+def test_a_column_stop_words_and_pairs(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    with table.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "text", "kind"])
+        writer.writerows([i, f"und {text} foo", ("sea", "food")[i % 2]] for i, text in enumerate(texts()))
+    (tmp_path / "stop.txt").write_text("foo\nbar, baz")
+    out = tmp_path / "o"
+    options = (
+        "--language",
+        "german",
+        "--stop-words",
+        tmp_path / "stop.txt",
+        "--ngrams",
+        2,
+        "--max-df",
+        "1.0",
+    )
+    assert call("topics", table, "-k", 2, *options, "--labels", "kind", "--id", "id", "-o", out, "-q") == 0
+    said = capsys.readouterr()
+    assert "the column 'text'" in said.err
+    words = {row["word"] for row in rows((out / "topics.csv").read_text())}
+    assert not words & {"foo", "und"}
+    assert any(" " in word for word in words)
+    assert [row["document"] for row in rows((out / "documents.csv").read_text())][:2] == ["0", "1"]
+
+
+def test_what_is_no_text_is_listed_and_the_run_goes_on(folder, tmp_path, capsys):
+    (folder / "binary.txt").write_bytes(b"\0\1\2" * 100)
+    (folder / "numbers.txt").write_text("1 2 3")
+    out = tmp_path / "o"
+    assert call("topics", folder, "-k", 2, "-o", out, "-q") == 0
+    said = capsys.readouterr()
+    assert "skipped as no text, 1 in all: binary.txt (holds binary data)" in said.err
+    assert "Documents without a word of the vocabulary" in said.err
+    assert "without a topic: numbers.txt" in said.out
+    assert call("topics", folder, "-k", 2, "-o", out, "-q", "--strict") == 2
+    assert "binary.txt is not readable text" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--language", "germn"), "Did you mean german"),
+        (("--min-df", "many"), "--min-df must be a number of documents"),
+        (("--max-df", "1.5"), "--max-df must be a number of documents, or a share between 0 and 1"),
+        (("--min-df", "500"), "no words are left of 24 documents"),
+        (("--seed-words", "alone"), "--seed-words takes NAME=WORD,WORD"),
+        (("--seed-words", "a=sand", "--seed-words", "a=tide"), "names 'a' twice"),
+        (("--seed-words", "a=nowhere"), "None of the seed words"),
+        (("--vectorizer", "bow"), "vectorizer must be 'tfidf', 'count'"),
+        (("--loss", "is"), "needs positive data"),
+        (("--labels", "subject"), "--labels folder takes the folder"),
+        (("--stop-words", "nosuch.txt"), "--stop-words: nosuch.txt cannot be read"),
+        (("--encoding", "utf-9"), "There is no encoding 'utf-9'"),
+        (("--set", "alpha=1"), "no parameter alpha"),
+        (("-k", "100"), "n_components=100 topics are more than 24 documents"),
+    ],
+)
+def test_options_that_cannot_be(folder, tmp_path, capsys, options, words):
+    assert call("topics", folder, "-k", 2, "-o", tmp_path / "o", "-q", *options) == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert "Traceback" not in said
+
+
+def test_folders_without_documents(tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    for path, words in (
+        (tmp_path / "empty", "has no texts"),
+        (tmp_path / "nowhere", "no such file or folder"),
+    ):
+        assert call("topics", path, "-o", tmp_path / "o", "-q") == 2
+        assert words in capsys.readouterr().err
+    (tmp_path / "empty" / "one.txt").write_text("\n".join(texts()))
+    assert call("topics", tmp_path / "empty", "-o", tmp_path / "o", "-q") == 2
+    assert "give the file itself" in capsys.readouterr().err
+    assert call("topics", tmp_path / "empty" / "one.txt", "-k", 2, "-o", tmp_path / "o", "-q") == 0
+    assert not (tmp_path / "empty" / "o").exists()
