@@ -19,7 +19,7 @@ from partwise.comparison.label_measures import (
     cluster_nmi,
     judged_rows,
 )
-from partwise.comparison.measures import mean_sparseness, relative_error, stability
+from partwise.comparison.measures import mean_sparseness, pair_stabilities, relative_error
 from partwise.comparison.methods import METHODS, Method
 from partwise.comparison.result import MEASURES, Comparison
 from partwise.compiling import clock
@@ -181,9 +181,10 @@ def measured(
         if data.labels is not None:
             add_label_measures(values, factors, data.labels, [seed] if method.seeded else seeds)
         session.show(done + len(bases), values["relative_error"][-1])
-    values["stability"] = [stability(bases) if method.seeded else 1.0]
+    values["stability"] = pair_stabilities(bases) if method.seeded else [1.0]
     row: dict[str, Any] = {"method": name, "title": method.title, "fitted_to": data.name_for(method)}
     row |= {measure: float(np.mean(found)) if found else float("nan") for measure, found in values.items()}
+    row["seconds"] = float(np.median(values["seconds"]))
     assert first is not None or session.interrupted
     return row, values, first  # type: ignore[return-value]
 

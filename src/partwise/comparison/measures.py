@@ -166,8 +166,24 @@ def stability(bases: Sequence[np.ndarray]) -> float:
     float
         1 where all runs found the same up to order, sign and scale; NaN for fewer than two runs.
     """
-    pairs = [float(matched(A, B)[1].mean()) for A, B in combinations(bases, 2)]
+    pairs = pair_stabilities(bases)
     return float(np.mean(pairs)) if pairs else float("nan")
+
+
+def pair_stabilities(bases: Sequence[np.ndarray]) -> list[float]:
+    """Mean cosine of matched components of each pair of runs.
+
+    Parameters
+    ----------
+    bases : sequence of arrays of shape (k, m)
+        The bases found from different seeds.
+
+    Returns
+    -------
+    list of float
+        One for each pair.
+    """
+    return [float(matched(A, B)[1].mean()) for A, B in combinations(bases, 2)]
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ MEASURES: dict[str, Measure] = {
     "accuracy": Measure("accuracy", "of a logistic regression on the codes, cross-validated"),
     "nmi": Measure("NMI\nk-means", "of clusters of the codes with the labels"),
     "nmi_argmax": Measure("NMI\nargmax", "of the largest code of each row with the labels"),
-    "seconds": Measure("seconds", "of one fit", 2),
+    "seconds": Measure("seconds", "of one fit, the median over seeds", 2),
 }
 
 
@@ -47,9 +47,9 @@ class Comparison:
         Seeds of the runs.
     rows : list of dict
         One for each method: "method" (its name), "title", "fitted_to" ("data", "tf-idf" or "counts") and the mean
-        over seeds of everything in `partwise.comparison.MEASURES`; NaN where it does not apply.
+        over seeds of everything in `partwise.comparison.MEASURES` (of seconds the median); NaN where it does not apply.
     by_seed : dict
-        Method → measure → list with the value of each run.
+        Method → measure → list with the value of each run; stability, of each pair of runs.
     factors : dict of Factors
         Method → its codes, bases and mean, from the first seed.
     notes : list of str
