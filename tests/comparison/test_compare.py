@@ -175,7 +175,7 @@ GOOD = np.random.default_rng(0).random((12, 6))
         (
             (GOOD, 7),
             {},
-            "n_components=7 is more than data of 12 rows and 6 columns have dimensions; give at most 6",
+            "n_components=7 is more than the 6 dimensions of data with 12 rows and 6 columns; give at most 6",
         ),
         ((GOOD, 0), {}, "n_components must be a whole number of at least 1; got 0"),
         ((GOOD, 2.5), {}, "got 2.5"),

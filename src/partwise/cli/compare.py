@@ -140,7 +140,8 @@ def lines_of(found: Comparison, source: str) -> list[str]:
             0, "  fitted to: what the relative error is against; compare it within one such matrix only"
         )
     lines = [line.rstrip() for line in page.getvalue().splitlines()]
-    return [f"{source}: {n} × {m}, {found.n_components} basis vectors each, {starts}", *lines, *meanings]
+    vectors = f"{found.n_components} basis vector{'s' if found.n_components > 1 else ''} each"
+    return [f"{source}: {n} × {m}, {vectors}, {starts}", *lines, *meanings]
 
 
 def number(value: float, digits: int) -> str:

@@ -245,8 +245,8 @@ def checked_rank(n_components: Any, shape: tuple[int, int]) -> int:
         raise ValueError(f"n_components must be a whole number of at least 1; got {n_components!r}.")
     if n_components > min(shape):
         raise ValueError(
-            f"n_components={n_components} is more than data of {shape[0]} rows and {shape[1]} columns have "
-            f"dimensions; give at most {min(shape)}."
+            f"n_components={n_components} is more than the {min(shape)} dimensions of data with {shape[0]} rows and "
+            f"{shape[1]} columns; give at most {min(shape)}."
         )
     return int(n_components)
 

@@ -47,7 +47,8 @@ class Comparison:
         Seeds of the runs.
     rows : list of dict
         One for each method: "method" (its name), "title", "fitted_to" ("data", "tf-idf" or "counts") and the mean
-        over seeds of everything in `partwise.comparison.MEASURES` (of seconds the median); NaN where it does not apply.
+        over seeds of everything in `partwise.comparison.MEASURES` (of seconds the median); NaN where it does not
+        apply.
     by_seed : dict
         Method → measure → list with the value of each run; stability, of each pair of runs.
     factors : dict of Factors
