@@ -15,7 +15,7 @@ import numpy as np
 from fuzz import batches
 from fuzz.damage import WRITERS, damaged, damaged_file
 
-KINDS = ["fit", "tiles", "classify", "transform", "info"]
+KINDS = ["fit", "tiles", "classify", "compare", "transform", "info"]
 
 
 def run(tries: int, seed: int) -> tuple[int, list[str]]:
@@ -77,10 +77,20 @@ def _info(path: Path, folder: Path, rng: random.Random) -> list[str]:
     return ["model.partwise"]
 
 
+_COMPARED = ([], ["--text"], ["--labels", "y"], ["--labels", "label"])
 _ARGUMENTS: dict[str, Callable[[Path, Path, random.Random], list[str]]] = {
     "fit": lambda path, folder, rng: [path.name, "-k", "2", "--max-iter", "2", "--quiet"],
     "tiles": lambda path, folder, rng: [path.name, "-k", "2", "--max-time", "0.05", "--quiet"],
     "classify": _classify,
+    "compare": lambda path, folder, rng: [
+        path.name,
+        "-k",
+        "1",
+        "--seeds",
+        "1",
+        "--quiet",
+        *rng.choice(_COMPARED),
+    ],
     "transform": _transform,
     "info": _info,
 }

@@ -84,12 +84,13 @@ def compare(
         "data": samples.source,
         **found.summary(),
         "top_features": listed(found),
+        "interrupted": session.interrupted,
         "files": {name: str(folder / name) for name in names},
     }
     write(folder, found, summary, pictures)
     where = f"Results in {folder}/: {', '.join(names)}"
     emit(summary, as_json, [*lines_of(found, samples.source), where])
-    return 130 if found.interrupted else 0
+    return 130 if session.interrupted else 0
 
 
 def check_picture(samples: Samples, size: tuple[int, int] | None, example: int) -> None:

@@ -24,6 +24,7 @@ from partwise.comparison.methods import METHODS, Method
 from partwise.comparison.result import MEASURES, Comparison
 from partwise.compiling import clock
 from partwise.core import ProgressBar, Session, open_session
+from partwise.interrupts import uninterrupted
 
 #: Folds of the cross-validation.
 FOLDS = 5
@@ -121,7 +122,7 @@ def compare(
     factors: dict[str, Factors] = {}
     fits = [len(numbers) if METHODS[name].seeded else 1 for name in chosen]
     bar = ProgressBar(sum(fits), "compare", "relative error") if verbose > 0 else None
-    with few_threads(data.X), open_session(bar=bar) as session:
+    with open_session(bar=bar) as session, few_threads(data.X):
         for place, name in enumerate(chosen):
             with session.interruptible():
                 row, values, first = measured(name, data, k, numbers, text, session, sum(fits[:place]))
@@ -152,8 +153,15 @@ def few_threads(X: Any) -> Iterator[None]:
     if (X.nnz if sp.issparse(X) else X.size) > LITTLE:
         yield
         return
-    with threadpool_limits(1), thread_limit(1):
-        yield
+    limits = threadpool_limits(None)
+    try:
+        with uninterrupted():
+            limits = threadpool_limits(1)
+        with thread_limit(1):
+            yield
+    finally:
+        with uninterrupted():
+            limits.restore_original_limits()
 
 
 def measured(
