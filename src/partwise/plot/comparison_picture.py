@@ -205,11 +205,8 @@ def _distinct(found: Comparison) -> dict[str, str]:
     """Methods and their titles; those whose bases are the same but for lengths, as splits of an SVD, are one."""
     titles: dict[str, str] = {}
     for name, factors in found.factors.items():
-        same = (
-            other
-            for other in titles
-            if not METHODS[name].seeded and _parallel(factors.bases, found.factors[other].bases)
-        )
+        splits = [] if METHODS[name].seeded else [other for other in titles if not METHODS[other].seeded]
+        same = (other for other in splits if _parallel(factors.bases, found.factors[other].bases))
         other = next(same, None)
         if other is None:
             titles[name] = _title(found, name)
