@@ -25,6 +25,7 @@ from partwise.comparison.result import MEASURES, Comparison
 from partwise.compiling import clock
 from partwise.core import ProgressBar, Session, open_session
 from partwise.interrupts import uninterrupted
+from partwise.plugins import find
 
 #: Folds of the cross-validation.
 FOLDS = 5
@@ -304,7 +305,7 @@ def chosen_methods(methods: Sequence[str] | str | None, data: Data, notes: list[
     negative, missing = bool(np.nanmin(stored, initial=0.0) < 0), bool(np.isnan(stored).any())
     chosen = []
     for name in names:
-        if name not in METHODS:
+        if find(METHODS, name) is None:
             near = difflib.get_close_matches(name, METHODS, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(METHODS)}."
             raise ValueError(f"'{name}' is no method; {hint}")
