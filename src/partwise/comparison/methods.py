@@ -245,7 +245,7 @@ def lda(counts: Any, k: int, seed: int) -> Factors:
         k,
         learning_method="online" if many else "batch",
         batch_size=512,
-        max_iter=10 if many else 20,
+        max_iter=5 if many else 20,
         random_state=seed,
     )
     codes = model.fit_transform(counts)
