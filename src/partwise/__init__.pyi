@@ -8,6 +8,7 @@ from partwise import plot as plot
 from partwise import priors as priors
 from partwise import topics as topics
 from partwise._version import __version__ as __version__
+from partwise.comparison import compare as compare
 from partwise.models import *  # noqa: F403
 from partwise.parallel import get_threads as get_threads
 from partwise.parallel import set_threads as set_threads

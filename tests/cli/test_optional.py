@@ -23,6 +23,7 @@ def test_results_are_whole_without_their_picture(without_matplotlib, tmp_path, c
     for verb, data, options, picture in (
         ("tiles", "bits.csv", ("-k", "1", "--max-time", "1"), "tiles.png"),
         ("classify", "classes.npz", ("--labels", "y", "-k", "0", "--mixtures", "1"), "classes.png"),
+        ("compare", "classes.npz", ("--labels", "y", "-k", "1", "--methods", "svd"), "compare.png"),
     ):
         folder = tmp_path / verb
         assert call(verb, tmp_path / data, *options, "-o", folder, "-q") == 0

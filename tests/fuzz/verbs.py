@@ -15,7 +15,7 @@ import numpy as np
 from fuzz import batches
 from fuzz.damage import WRITERS, damaged, damaged_file
 
-KINDS = ["fit", "tiles", "classify", "topics", "transform", "info"]
+KINDS = ["fit", "tiles", "classify", "topics", "compare", "transform", "info"]
 
 
 def run(tries: int, seed: int) -> tuple[int, list[str]]:
@@ -81,6 +81,7 @@ def _info(path: Path, folder: Path, rng: random.Random) -> list[str]:
     return ["model.partwise"]
 
 
+_COMPARED = ([], ["--text"], ["--labels", "y"], ["--labels", "label"])
 _ARGUMENTS: dict[str, Callable[[Path, Path, random.Random], list[str]]] = {
     "fit": lambda path, folder, rng: [path.name, "-k", "2", "--max-iter", "2", "--quiet"],
     "tiles": lambda path, folder, rng: [path.name, "-k", "2", "--max-time", "0.05", "--quiet"],
@@ -93,6 +94,15 @@ _ARGUMENTS: dict[str, Callable[[Path, Path, random.Random], list[str]]] = {
         "max_iter=2",
         "--quiet",
         *_column(rng),
+    ],
+    "compare": lambda path, folder, rng: [
+        path.name,
+        "-k",
+        "1",
+        "--seeds",
+        "1",
+        "--quiet",
+        *rng.choice(_COMPARED),
     ],
     "transform": _transform,
     "info": _info,

@@ -283,6 +283,12 @@ VERBS: dict[str, Verb] = {
         "topics.png",
         *KEPT,
     ),
+    "compare": verb(
+        "compare DATA/digits.npz --key X --labels y -k 12 --seeds 2 --shape 8x8 -o out",
+        "compare.csv",
+        "compare.png",
+        "summary.json",
+    ),
     "transform": verb("transform DATA/model.partwise DATA/rows.npy -o out/W.csv", "W.csv"),
     "reproduce bars": verb("reproduce bars --runs 3 -o out", "bars.json", "bars.png"),
     "demo": verb("demo -o out", "parts.png", "W.csv", "H.csv", *KEPT),

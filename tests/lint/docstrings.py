@@ -30,6 +30,7 @@ PACKAGES = (
     "partwise.solvers",
     "partwise.io",
     "partwise.plot",
+    "partwise.comparison",
 )
 #: Rules that a method may leave to the docstring of the method it overrides.
 LEFT_TO_BASE = {"GL08", "PR01", "RT01", "YD01"}

@@ -20,6 +20,7 @@ VERBS = {
     "tiles": "partwise.cli.tiles:tiles",
     "classify": "partwise.cli.classify:classify",
     "topics": "partwise.cli.topics:topics",
+    "compare": "partwise.cli.compare:compare",
     "transform": "partwise.cli.transform:transform",
     "predict": "partwise.cli.predict:predict",
     "info": "partwise.cli.info:info",

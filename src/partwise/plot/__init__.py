@@ -1,6 +1,7 @@
 """Figures in one style; matplotlib is imported when a figure is drawn."""
 
 from partwise.plot.classes_picture import classes
+from partwise.plot.comparison_picture import comparison
 from partwise.plot.history_picture import history
 from partwise.plot.images import draw_parts, image_grid
 from partwise.plot.lines import draw_curve
@@ -14,6 +15,7 @@ __all__ = [
     "INK",
     "SERIES",
     "classes",
+    "comparison",
     "draw_curve",
     "draw_parts",
     "figure",

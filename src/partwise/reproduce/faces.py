@@ -11,6 +11,7 @@ import typer
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
+from partwise.comparison import mean_sparseness
 from partwise.datasets import fetch_cbcl, load_digits
 from partwise.interrupts import uninterrupted
 from partwise.io import write_json
@@ -55,8 +56,8 @@ def reproduce_faces(
             {
                 "method": method,
                 "relative_error": float(np.linalg.norm(X - rebuilt) / np.linalg.norm(X)),
-                "basis_sparseness": sparseness(basis),
-                "code_sparseness": sparseness(code),
+                "basis_sparseness": mean_sparseness(basis),
+                "code_sparseness": mean_sparseness(code),
             }
         )
     summary: dict[str, Any] = {"data": name, "n_components": n_components, "table": table}
@@ -72,15 +73,6 @@ def reproduce_faces(
         draw(folder / "faces.png", X, codes, side)
         write_json(folder / "faces.json", summary)
     return summary
-
-
-def sparseness(rows: np.ndarray) -> float:
-    """Mean over rows of the sparseness of Hoyer (2004): 0 if all entries are equal, 1 if only one is not zero."""
-    rows = np.abs(rows)
-    d = rows.shape[1]
-    size = np.linalg.norm(rows, axis=1)
-    ratio = rows.sum(axis=1)[size > 0] / size[size > 0]
-    return float(((np.sqrt(d) - ratio) / (np.sqrt(d) - 1.0)).mean())
 
 
 def draw(path: Path, X: np.ndarray, codes: dict[str, Any], side: int) -> None:

@@ -1,0 +1,10 @@
+"""One thread: the matrices are small, and threads that wait for busy cores take a hundred times as long."""
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread():
+    with threadpool_limits(1):
+        yield
