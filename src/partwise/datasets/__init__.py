@@ -1,6 +1,6 @@
 """Data to factorize: generators with planted parts, bundled digits and fetched real data.
 
-``load_digits`` and the ``make_*`` generators need nothing but this package. The ``fetch_*`` functions
+The ``load_*`` functions and the ``make_*`` generators need nothing but this package. The ``fetch_*`` functions
 read files that are not part of it; each file is looked for, in this order,
 
 1. in the folder named by the environment variable ``PARTWISE_DATA``, when that is set;
@@ -23,6 +23,7 @@ from partwise.datasets._digits import load_digits
 from partwise.datasets._genes import fetch_all_aml
 from partwise.datasets._graphs import fetch_cora, fetch_football
 from partwise.datasets._images import fetch_cbcl, fetch_mnist, fetch_orl, fetch_pie, fetch_swimmer
+from partwise.datasets._karate import load_karate
 from partwise.datasets._low_rank import make_low_rank
 from partwise.datasets._ratings import fetch_movielens
 from partwise.datasets._records import fetch_boolean_records
@@ -52,6 +53,7 @@ __all__ = [
     "fetch_reuters",
     "fetch_swimmer",
     "load_digits",
+    "load_karate",
     "load_zoo",
     "locate",
     "make_bars",
