@@ -25,14 +25,14 @@ def load_karate() -> Bunch:
     Returns
     -------
     Bunch
-        ``data`` (34 × 34 members, CSR, symmetric, 1 where two met; also as ``adjacency``), ``edges`` (78 × 2, each edge
-        once), ``target`` (the club that a member joined after the split), ``target_names``, ``names`` (the members'
+        ``data`` (34 × 34 members, CSR, symmetric, 1 where two met; also as ``adjacency``), ``edges`` (78 × 2, each
+        edge once), ``target`` (the club that a member joined after the split), ``target_names``, ``names`` (their
         numbers) and ``DESCR``.
 
     Notes
     -----
-    W. W. Zachary (1977), An information flow model for conflict and fission in small groups. Journal of Anthropological
-    Research 33, 452-473.
+    W. W. Zachary (1977), An information flow model for conflict and fission in small groups. Journal of
+    Anthropological Research 33, 452-473.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Raw data of one kind and the matrix that is factorized.
 
-annotated.py, AnnData; image.py, upright pictures; networks.py, activations of layers.
+annotated.py, AnnData; graph_files.py, networks in files; image.py, upright pictures; networks.py, layers of neural
+networks.
 
 Names are imported when first used, since estimators need scikit-learn.
 """
@@ -12,18 +13,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from partwise.domains.annotated import layer_of, store
+    from partwise.domains.graph_files import Graph, graph_of, node_labels, read_graph
     from partwise.domains.image import DeslantCrop
     from partwise.domains.networks import activations, with_activations
 
 _HOME = {
     "DeslantCrop": "partwise.domains.image",
+    "Graph": "partwise.domains.graph_files",
     "activations": "partwise.domains.networks",
+    "graph_of": "partwise.domains.graph_files",
     "layer_of": "partwise.domains.annotated",
+    "node_labels": "partwise.domains.graph_files",
+    "read_graph": "partwise.domains.graph_files",
     "store": "partwise.domains.annotated",
     "with_activations": "partwise.domains.networks",
 }
 
-__all__ = ["DeslantCrop", "activations", "layer_of", "store", "with_activations"]
+__all__ = [
+    "DeslantCrop",
+    "Graph",
+    "activations",
+    "graph_of",
+    "layer_of",
+    "node_labels",
+    "read_graph",
+    "store",
+    "with_activations",
+]
 
 
 def __getattr__(name: str) -> Any:
