@@ -1,6 +1,7 @@
 """Figures in one style; matplotlib is imported when a figure is drawn."""
 
 from partwise.plot.classes_picture import classes
+from partwise.plot.graph_picture import communities
 from partwise.plot.history_picture import history
 from partwise.plot.images import draw_parts, image_grid
 from partwise.plot.lines import draw_curve
@@ -13,6 +14,7 @@ __all__ = [
     "INK",
     "SERIES",
     "classes",
+    "communities",
     "draw_curve",
     "draw_parts",
     "figure",
