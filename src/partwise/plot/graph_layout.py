@@ -17,8 +17,8 @@ def graph_layout(A: Any, membership: np.ndarray, seed: int = 0) -> np.ndarray:
 
     Forces as of Fruchterman & Reingold (1991): edges attract by d²/ℓ, nodes repel by ℓ²/d, and moves get shorter.
     Nodes begin at the mean of the places of their communities, which are laid out first, by the weight of edges
-    between them. A is never made dense; above 1,200 nodes the repulsion is that of 64 nodes drawn anew in every step, scaled
-    up.
+    between them. A is never made dense; above 1,200 nodes the repulsion is that of 64 nodes drawn anew in every step,
+    scaled up.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ def communities(
     place.set_aspect("equal")
     place.margins(0.06)
     place.set_axis_off()
-    style.heading(drawing, said)
+    style.heading(drawing, said.replace("; ", "\n", 1))
     return drawing
 
 
@@ -92,7 +92,7 @@ def palette(k: int) -> np.ndarray:
         return np.array([to_rgb(colour) for colour in SERIES[:k]])
     if k <= 20:
         # The ten strong colours before their ten pale companions.
-        table = np.array(colormaps["tab20"].colors)
+        table = colormaps["tab20"](np.arange(20))[:, :3]
         return np.asarray(np.concatenate([table[::2], table[1::2]])[:k])
     turn = (0.61803398875 * np.arange(k)) % 1.0
     light = np.array([0.9, 0.7, 0.55])[np.arange(k) % 3]
@@ -121,7 +121,9 @@ def _draw_edges(
     order = np.argsort(inside, kind="stable")
     lines = np.stack([places[first], places[second]], axis=1)[order]
     alpha = 0.9 if len(first) < 2000 else 0.45
-    axes.add_collection(LineCollection(lines, colors=ink[order], linewidths=width, alpha=alpha, zorder=1))
+    axes.add_collection(
+        LineCollection(list(lines), colors=ink[order], linewidths=width, alpha=alpha, zorder=1)
+    )
     return len(first), total
 
 
