@@ -187,7 +187,7 @@ def conductance(graph: Any, labels: Any) -> dict[str, np.ndarray]:
     -------
     dict of arrays, an entry for each group
         "nodes"; "edges" and "weight" inside the group; "edges_out" to other nodes; "density", the share of pairs in
-        the group that are joined; "conductance", the weight of edges out over all weight at the nodes of the group, or
+        the group that are joined; "conductance", the weight of edges out over all weight at nodes of the group, or
         of the others if that is less: 0 for a group of its own, NaN for one without edges.
     """
     A, _, _ = _grouped(graph, labels)

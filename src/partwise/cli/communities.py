@@ -115,7 +115,7 @@ def connected(graph: Graph) -> list[str]:
     alone = int((sizes == 1).sum())
     largest = f"the largest with {sizes.max():,} of {len(piece):,} nodes"
     said = f"{graph.source} is not connected: {count:,} pieces, {largest}"
-    return [f"{said}, {alone:,} nodes without edges." if alone else f"{said}."]
+    return [f"{said}, {alone:,} node{'s' * (alone > 1)} without edges." if alone else f"{said}."]
 
 
 def described(fitted: Fitted, graph: Graph, known: np.ndarray | None) -> Extras:

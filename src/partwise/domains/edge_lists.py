@@ -107,7 +107,7 @@ def is_edge_list(path: Path, source: str, encoding: str | None) -> bool:
     rows = _cut(lines, _delimiter(path, lines))
     if any("{" in line for line in lines) or max(map(len, rows), default=0) <= 4:
         return True
-    return bool(rows) and {"source", "target"} <= {cell.strip().lower() for cell in rows[0]}
+    return bool(rows) and _names_ends([cell.strip().lower() for cell in rows[0]])
 
 
 def read_edge_list(
@@ -279,7 +279,7 @@ def _place(name: str, names: list[str], width: int, source: str) -> int:
 def _has_header(rows: list[list[str]]) -> bool:
     """Whether the first row names columns: in known words, or in text above columns of numbers."""
     top = [cell.strip().lower() for cell in rows[0]]
-    if any(one in top and other in top for one, other in zip(_FIRST[:-3], _SECOND[:-3])):
+    if _names_ends(top):
         return True
     if len(rows) < 2:
         return False
@@ -288,6 +288,11 @@ def _has_header(rows: list[list[str]]) -> bool:
         if _number(cell) is None and all(len(row) > j and _number(row[j]) is not None for row in below):
             return True
     return False
+
+
+def _names_ends(names: list[str]) -> bool:
+    """Whether names of columns, in lower case, are those of the ends of edges; single letters may be nodes."""
+    return any(one in names and other in names for one, other in zip(_FIRST, _SECOND) if len(one) > 1)
 
 
 def _number(cell: str) -> float | None:
