@@ -1,7 +1,7 @@
 """Raw data of one kind and the matrix that is factorized.
 
 annotated.py, AnnData; graph_files.py, networks in files; image.py, upright pictures; networks.py, layers of neural
-networks.
+networks; pictures.py, folders of pictures.
 
 Names are imported when first used, since estimators need scikit-learn.
 """
@@ -16,15 +16,19 @@ if TYPE_CHECKING:
     from partwise.domains.graph_files import Graph, graph_of, node_labels, read_graph
     from partwise.domains.image import DeslantCrop
     from partwise.domains.networks import activations, with_activations
+    from partwise.domains.pictures import Pictures, picture_image, read_pictures
 
 _HOME = {
     "DeslantCrop": "partwise.domains.image",
     "Graph": "partwise.domains.graph_files",
+    "Pictures": "partwise.domains.pictures",
     "activations": "partwise.domains.networks",
     "graph_of": "partwise.domains.graph_files",
     "layer_of": "partwise.domains.annotated",
     "node_labels": "partwise.domains.graph_files",
+    "picture_image": "partwise.domains.pictures",
     "read_graph": "partwise.domains.graph_files",
+    "read_pictures": "partwise.domains.pictures",
     "store": "partwise.domains.annotated",
     "with_activations": "partwise.domains.networks",
 }
@@ -32,11 +36,14 @@ _HOME = {
 __all__ = [
     "DeslantCrop",
     "Graph",
+    "Pictures",
     "activations",
     "graph_of",
     "layer_of",
     "node_labels",
+    "picture_image",
     "read_graph",
+    "read_pictures",
     "store",
     "with_activations",
 ]
