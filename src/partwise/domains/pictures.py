@@ -95,8 +95,8 @@ def read_pictures(
     ----------
     path : str or path-like
         A folder of pictures in any format that pillow reads, chosen by the ends of names; an .npy or .npz array of
-        shape (n, height, width) or (n, height, width, 3), or of two dimensions if `size` says what a row is; or a file with
-        several frames, as .tiff and .gif may be.
+        shape (n, height, width) or (n, height, width, 3), or of two dimensions if `size` says what a row is; or a
+        file with several frames, as .tiff and .gif may be.
     size : tuple of int, optional
         Height and width to resize to. If it is not given, pictures keep their size where it is one, and are resized
         to the median where sizes differ.

@@ -6,6 +6,7 @@ from partwise.plot.history_picture import history
 from partwise.plot.images import draw_parts, image_grid
 from partwise.plot.lines import draw_curve
 from partwise.plot.parts_picture import parts
+from partwise.plot.reconstruction_picture import reconstructions
 from partwise.plot.style import INK, SERIES, figure, require_matplotlib, save_figure
 from partwise.plot.tiles_picture import tiles
 from partwise.plot.usage_picture import usage
@@ -21,6 +22,7 @@ __all__ = [
     "history",
     "image_grid",
     "parts",
+    "reconstructions",
     "require_matplotlib",
     "save_figure",
     "tiles",
