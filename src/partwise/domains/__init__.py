@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from partwise.domains.annotated import layer_of, store
+    from partwise.domains.annotated import layer_of, store, store_file
     from partwise.domains.graph_files import Graph, graph_of, node_labels, read_graph
     from partwise.domains.image import DeslantCrop
     from partwise.domains.networks import activations, with_activations
@@ -30,6 +30,7 @@ _HOME = {
     "read_graph": "partwise.domains.graph_files",
     "read_pictures": "partwise.domains.pictures",
     "store": "partwise.domains.annotated",
+    "store_file": "partwise.domains.annotated",
     "with_activations": "partwise.domains.networks",
 }
 
@@ -45,6 +46,7 @@ __all__ = [
     "read_graph",
     "read_pictures",
     "store",
+    "store_file",
     "with_activations",
 ]
 

@@ -204,7 +204,7 @@ def _of_folder(folder: Path, source: str, wanted: _Wanted, recursive: bool, labe
             headers[name] = read_header(file)
         except PictureTrouble as trouble:
             _skip(skipped, name, trouble, source, wanted)
-    notes = [f"{source}: {others} files that are no pictures left out."] if others else []
+    notes = [f"{source}: {others} of its files are no pictures, and were left out."] if others else []
     if not headers:
         raise DataError(f"{source} has no picture that can be read: {_why(skipped)}.")
     frames = sum(header.frames > 1 for header in headers.values())
