@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from partwise._version import __version__
+from partwise.io.atomic import atomic_file
 from partwise.io.errors import DataError
 from partwise.matrix.base import block_height
 
@@ -155,14 +155,13 @@ def store_file(
     target = Path(target)
     if target.exists() and target.samefile(source):
         raise DataError(f"{target} is the file that was read. Write the copy to another place.")
-    descriptor, part = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    os.close(descriptor)
-    try:
-        shutil.copyfile(source, part)
-        with h5py.File(part, "r+") as file:
-            names = read_elem(file["var"]).index
+    with atomic_file(target) as stream:
+        with open(source, "rb") as given:
+            shutil.copyfileobj(given, stream, 1 << 20)
+        stream.flush()
+        with h5py.File(stream.name, "r+") as file:
+            names, n_obs = read_elem(file["var"]).index, len(read_elem(file["obs"]).index)
             W = np.asarray(W)
-            n_obs = len(read_elem(file["obs"]).index)
             if W.shape[0] != n_obs:
                 raise DataError(f"W has {W.shape[0]} rows, but {source} has {n_obs} observations.")
             for home, name, value in (
@@ -175,9 +174,6 @@ def store_file(
                 if name in file[home]:
                     del file[home][name]
                 write_elem(file[home], name, value)
-        os.replace(part, target)
-    finally:
-        Path(part).unlink(missing_ok=True)
 
 
 def settings_of(model: Any) -> dict[str, Any]:
