@@ -12,6 +12,7 @@ from partwise.well_formed import require_well_formed
 
 __all__ = [
     "checked_graph",
+    "conductance",
     "connectivity",
     "modularity",
     "neighbour_graph",
@@ -170,6 +171,48 @@ def connectivity(graph: Any, labels: Any) -> float:
     wrong = float(A.data @ A.data) - 2.0 * float(A.data[same].sum())
     wrong += float((np.bincount(group).astype(float) ** 2).sum())
     return 1.0 - wrong / A.shape[0] ** 2
+
+
+def conductance(graph: Any, labels: Any) -> dict[str, np.ndarray]:
+    """How well each group is cut off from the rest of a graph (Shi & Malik 2000; Leskovec, Lang & Mahoney 2010).
+
+    Parameters
+    ----------
+    graph : array or sparse matrix of shape (n, n)
+        Edge weights, symmetric.
+    labels : array of int of shape (n,)
+        The group of each node, numbered from 0; nodes with negative numbers are in none.
+
+    Returns
+    -------
+    dict of arrays, an entry for each group
+        "nodes"; "edges" and "weight" inside the group; "edges_out" to other nodes; "density", the share of pairs in
+        the group that are joined; "conductance", the weight of edges out over all weight at nodes of the group, or
+        of the others if that is less: 0 for a group of its own, NaN for one without edges.
+    """
+    A, _, _ = _grouped(graph, labels)
+    label = np.asarray(labels)
+    count = int(max(label.max(initial=-1) + 1, 0))
+    first, second = label[A.row], label[A.col]
+    off = A.row != A.col
+    inside = (first == second) & (first >= 0) & off
+    out = (first != second) & (first >= 0)
+    size = np.bincount(label[label >= 0], minlength=count)
+    edges = np.bincount(first[inside], minlength=count) / 2
+    cut = np.bincount(first[out], A.data[out], count)
+    volume = np.bincount(first[first >= 0], A.data[first >= 0], count)
+    smaller = np.minimum(volume, float(A.data.sum()) - volume)
+    # A group that is the whole graph has no others; it is cut off from nothing.
+    smaller = np.where(cut == 0, volume, smaller)
+    pairs = size * (size - 1.0) / 2
+    return {
+        "nodes": size,
+        "edges": edges.astype(int),
+        "weight": np.bincount(first[inside], A.data[inside], count) / 2,
+        "edges_out": np.bincount(first[out], minlength=count),
+        "density": np.divide(edges, pairs, out=np.zeros(count), where=pairs > 0),
+        "conductance": np.divide(cut, smaller, out=np.full(count, np.nan), where=smaller > 0),
+    }
 
 
 def modularity(graph: Any, labels: Any, resolution: float = 1.0) -> float:

@@ -18,6 +18,8 @@ from partwise.plugins import named, package_of
 VERBS = {
     "fit": "partwise.cli.fit:fit",
     "tiles": "partwise.cli.tiles:tiles",
+    "parts": "partwise.cli.parts:parts",
+    "communities": "partwise.cli.communities:communities",
     "classify": "partwise.cli.classify:classify",
     "topics": "partwise.cli.topics:topics",
     "compare": "partwise.cli.compare:compare",

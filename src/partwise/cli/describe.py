@@ -72,5 +72,5 @@ def lines_of_parts(summary: dict[str, Any]) -> list[str]:
     for i, part in enumerate(summary["parts"]):
         said = f", {part['sentence']}" if part.get("sentence") else ""
         names = ", ".join(feature["name"] for feature in part["top_features"])
-        lines.append(f"  {summary['part_word']} {i}{said}: {names}")
+        lines.append(f"  {summary['part_word']} {i}{said}{f': {names}' if names else ''}")
     return lines

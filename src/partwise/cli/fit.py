@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from partwise.cli.pipeline import Extras, Fitted
 
 Option = typer.Option
+
+#: The copy of an .h5ad file with the factors in it.
+FACTORED = "factored.h5ad"
 
 
 @reads_data
@@ -77,7 +81,8 @@ def fit(
 ) -> int:
     """Factor DATA ≈ W H. Writes W.csv, H.csv, parts.png, usage.png, model.partwise and summary.json into a folder.
 
-    With --model binary W.csv holds how probably each part is on.
+    With --model binary W.csv holds how probably each part is on. Of an .h5ad, factored.h5ad is a copy with W in obsm,
+    H in varm and the settings in uns.
 
     Ctrl-C stops early: the best factors so far are written.
     """
@@ -110,12 +115,15 @@ def fit(
         output,
         as_json=as_json,
         checkpoint=checkpoint,
-        after=drawn,
+        after=partial(drawn, data=data),
     )
 
 
-def drawn(fitted: Fitted) -> Extras:
-    """Pictures of the parts, and of the rows that use them; a table of labels where the model gives rows one."""
+def drawn(fitted: Fitted, data: Path) -> Extras:
+    """Pictures of the parts, and of the rows that use them; a table of labels where the model gives rows one.
+
+    For AnnData also a copy of the file with the factors in it.
+    """
     from partwise.cli.pipeline import Csv, Extras, result_tables
     from partwise.models.summary import parts_of
     from partwise.plot import parts, save_figure, usage
@@ -134,7 +142,12 @@ def drawn(fitted: Fitted) -> Extras:
     if hasattr(fitted.model, "labels_"):
         labels = Csv("labels.csv", fitted.model.labels_[:, None], fitted.samples.rows, ["label"])
         tables = [*result_tables(fitted), labels]
-    return Extras(tables=tables, pictures=pictures if found is not None and len(found) else [])
+    files = []
+    if data.suffix.lower() == ".h5ad" and hasattr(fitted.model, "transform") and found is not None:
+        from partwise.domains import store_file
+
+        files.append((FACTORED, lambda path: store_file(fitted.model, data, path, made)))
+    return Extras(tables=tables, pictures=pictures if found is not None and len(found) else [], files=files)
 
 
 def check_fit_takes(model: Any, kind: str, labels: str | None, checkpoint: Path | None) -> None:

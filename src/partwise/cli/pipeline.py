@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,23 +24,28 @@ if TYPE_CHECKING:
     from partwise.core import Session
 
 
+#: Files that hold tables, also for a model that was fitted to pictures, unless they are stacks of them.
+TABLES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".h5ad", ".xlsx", ".sav", ".mtx")
 #: The name of each file, and the function that draws it.
 Pictures = Sequence[tuple[str, Callable[[Path], None]]]
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Rows to learn from: X, names of rows and (where there are any) of columns, the file, and labels."""
+    """Rows to learn from: X, names of rows and (where there are any) of columns, the file, labels, and the shape of a
+    row where rows are pictures.
+    """
 
     X: Any
     rows: list[str]
     columns: list[str] | None
     source: str
     y: Any = None
+    shape: tuple[int, ...] | None = None
 
     @classmethod
     def read(cls, data: Path, model: Any, reading: dict[str, Any]) -> Samples:
-        """The table in a file, as the model reads it: yes and no in words where it wants them; or its texts."""
+        """What a file or folder holds, as the model reads it: a table (yes and no in words), texts, or pictures."""
         from partwise.io import read
 
         if reads_text(model):
@@ -48,6 +53,14 @@ class Samples:
 
             return text_samples(data, reading)
         first = model.steps[0][1] if hasattr(model, "steps") else model
+        shape = getattr(first, "picture_shape_", None)
+        if shape is not None and (Path(data).is_dir() or Path(data).suffix.lower() not in TABLES):
+            from partwise.domains import read_pictures
+
+            size = (shape[0], shape[1])
+            return cls.of_pictures(
+                read_pictures(data, size=size, colour=len(shape) > 2, key=reading.get("key"))
+            )
         return cls.of(read(data, yes_no=getattr(first, "yes_no", False), **reading))
 
     @classmethod
@@ -57,6 +70,13 @@ class Samples:
             say(f"Note: {note}")
         rows = names_or_numbers(table.row_names, table.shape[0], "row")
         return cls(table.data, rows, table.column_names, str(table.source))
+
+    @classmethod
+    def of_pictures(cls, pictures: Any, y: Any = None) -> Samples:
+        """Of pictures that `partwise.domains.read_pictures` read; what it noted is said."""
+        for note in pictures.notes:
+            say(f"Note: {note}")
+        return cls(pictures.data, pictures.names, None, pictures.source, y, pictures.shape)
 
 
 def reads_text(model: Any) -> bool:
@@ -91,6 +111,8 @@ class Extras:
     tables : list of Csv, optional
         Instead of the model's own two.
     pictures : list of (name, function of a path)
+    files : list of (name, function of a path)
+        Further files, written by these functions.
     lines : list of str
         For a person.
     """
@@ -99,6 +121,7 @@ class Extras:
     parts: Sequence[dict[str, Any]] = ()
     tables: list[Csv] | None = None
     pictures: Pictures = ()
+    files: Pictures = ()
     lines: list[str] = field(default_factory=list)
 
 
@@ -148,9 +171,9 @@ def run(
     with noted(), about(samples.source), open_session() as session:
         fitted = fit(model, samples, checkpoint, session)
         extras, tables = session.completed(lambda: results(fitted, after))
-        prepare_to_keep(model, samples.columns)
+        prepare_to_keep(model, samples)
         pictures = drawn(extras.pictures, session)
-    names = [*(table.name for table in tables), *pictures]
+    names = [*(table.name for table in tables), *pictures, *(name for name, _ in extras.files)]
     summary = {
         "data": samples.source,
         **summary_of(model),
@@ -162,8 +185,8 @@ def run(
     }
     for part, more in zip(summary["parts"], extras.parts):
         part.update(more)
-    write(folder, model, summary, tables, pictures)
-    where = f"Results in {folder}/: {', '.join(summary['files'])}"
+    write(folder, model, summary, tables, pictures, extras.files)
+    where = f"Results in {folder}/: {', '.join(listed(summary['files']))}"
     emit(summary, as_json, [*lines_of_fit(summary, extras.lines), where])
     return 130 if fitted.interrupted else 0
 
@@ -221,17 +244,19 @@ def result_tables(fitted: Fitted) -> list[Csv]:
     return tables
 
 
-def prepare_to_keep(model: Any, columns: list[str] | None) -> None:
-    """A model in a file knows the file's names of its columns, and draws no bars when it is used again."""
+def prepare_to_keep(model: Any, samples: Samples) -> None:
+    """A model in a file knows the names of its columns or the shape of its pictures, and draws no bars again."""
     import numpy as np
 
     steps = [step for _, step in getattr(model, "steps", [("", model)])]
     for step in steps:
         if "verbose" in step.get_params(deep=False):
             step.set_params(verbose=0)
-    if columns is not None:
+    if samples.columns is not None:
         # A table read from a file reaches the model as an array, so that it saw no names.
-        steps[0].feature_names_in_ = np.array(columns, dtype=object)
+        steps[0].feature_names_in_ = np.array(samples.columns, dtype=object)
+    if samples.shape is not None:
+        steps[0].picture_shape_ = [int(side) for side in samples.shape]
 
 
 def drawn(pictures: Pictures, session: Session) -> dict[str, bytes]:
@@ -248,12 +273,13 @@ def drawn(pictures: Pictures, session: Session) -> dict[str, bytes]:
             if pictures and not session.interrupted:
                 require_matplotlib()
                 for name, draw in pictures:
+                    (Path(folder) / name).parent.mkdir(exist_ok=True)
                     draw(Path(folder) / name)
                     found[name] = (Path(folder) / name).read_bytes()
     except ImportError as error:
         why = str(error)
     if len(found) < len(pictures):
-        say(f"Note: {' and '.join(name for name, _ in pictures)} not drawn. {why}")
+        say(f"Note: {' and '.join(listed([name for name, _ in pictures]))} not drawn. {why}")
         return {}
     return found
 
@@ -264,6 +290,7 @@ def write(
     summary: dict[str, Any],
     tables: Sequence[Csv],
     pictures: dict[str, bytes],
+    files: Pictures = (),
 ) -> None:
     """All files, whenever Ctrl-C comes."""
     from partwise import save
@@ -276,7 +303,15 @@ def write(
         save(model, folder / "model.partwise")
         write_json(folder / "summary.json", summary)
         for name, picture in pictures.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             write_bytes_atomic(folder / name, picture)
+        for name, put in files:
+            put(folder / name)
+
+
+def listed(names: Iterable[str]) -> list[str]:
+    """Names of files; of several in a folder, the folder."""
+    return list(dict.fromkeys(f"{name.split('/')[0]}/" if "/" in name else name for name in names))
 
 
 @contextmanager

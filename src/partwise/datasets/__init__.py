@@ -24,6 +24,7 @@ from partwise.datasets._docstrings import load_docstrings
 from partwise.datasets._genes import fetch_all_aml
 from partwise.datasets._graphs import fetch_cora, fetch_football
 from partwise.datasets._images import fetch_cbcl, fetch_mnist, fetch_orl, fetch_pie, fetch_swimmer
+from partwise.datasets._karate import load_karate
 from partwise.datasets._low_rank import make_low_rank
 from partwise.datasets._ratings import fetch_movielens
 from partwise.datasets._records import fetch_boolean_records
@@ -54,6 +55,7 @@ __all__ = [
     "fetch_swimmer",
     "load_digits",
     "load_docstrings",
+    "load_karate",
     "load_zoo",
     "locate",
     "make_bars",

@@ -1,15 +1,21 @@
 """Annotated matrices (AnnData): which of their matrices is factorized, how it is read, and where factors go back to.
 
-anndata is optional and never imported here: whoever has an AnnData has the package.
+anndata is optional, and imported only to write into a file: whoever has an AnnData has the package.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from partwise._version import __version__
+from partwise.io.atomic import atomic_file
+from partwise.io.errors import DataError
 from partwise.matrix.base import block_height
 
 
@@ -76,7 +82,7 @@ def backed_rows(adata: Any) -> Callable[[], Iterable[Any]] | None:
 
 
 def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, key: str | None = None) -> None:
-    """Put W into ``adata.obsm["X_" + key]`` and H, transposed, into ``adata.varm[key]``.
+    """Put W into ``adata.obsm["X_" + key]``, H, transposed, into ``adata.varm[key]``, and settings into ``uns[key]``.
 
     Parameters
     ----------
@@ -99,23 +105,120 @@ def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, ke
     >>> from partwise.domains import store
     >>> cells = AnnData(np.array([[1.0, 2], [2, 4], [3, 6]]))
     >>> store(NMF(1).fit(cells), cells)
-    >>> cells.obsm["X_nmf"].shape, cells.varm["nmf"].shape
-    ((3, 1), (2, 1))
+    >>> cells.obsm["X_nmf"].shape, cells.varm["nmf"].shape, cells.uns["nmf"]["params"]["n_components"]
+    ((3, 1), (2, 1), 1)
     """
+    _require_factors(model)
+    places = _places(model, adata.var_names)
+    key = model.kind if key is None else key
+    if W is None:
+        chosen = adata if layer is None else layer_of(adata, layer)
+        whole = np.array_equal(places, np.arange(len(adata.var_names)))
+        W = model.transform(chosen if whole else chosen[:, places])
+    adata.obsm["X_" + key], adata.varm[key] = np.asarray(W), _loadings(model, places, len(adata.var_names))
+    adata.uns[key] = settings_of(model)
+
+
+def store_file(
+    model: Any,
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    W: Any,
+    *,
+    key: str | None = None,
+) -> None:
+    """Write a copy of an .h5ad file with the factors where `store` puts them.
+
+    The file is copied as it is, and the factors are written into the copy: its matrices are never read.
+
+    Parameters
+    ----------
+    model : estimator
+        As in `store`.
+    source : str or path-like
+        The .h5ad file that the model was fitted to.
+    target : str or path-like
+        The copy; replaced, whole or not at all, if it is there.
+    W : array of shape (n_obs, n_components)
+        What `fit_transform` or `transform` returned, a row for each observation.
+    key : str, optional
+        By default the kind of the model.
+    """
+    import h5py
+
+    try:
+        from anndata.io import read_elem, write_elem
+    except ImportError:
+        from anndata.experimental import read_elem, write_elem
+    _require_factors(model)
+    key = model.kind if key is None else key
+    target = Path(target)
+    if target.exists() and target.samefile(source):
+        raise DataError(f"{target} is the file that was read. Write the copy to another place.")
+    with atomic_file(target) as stream:
+        with open(source, "rb") as given:
+            shutil.copyfileobj(given, stream, 1 << 20)
+        stream.flush()
+        with h5py.File(stream.name, "r+") as file:
+            names, n_obs = read_elem(file["var"]).index, len(read_elem(file["obs"]).index)
+            W = np.asarray(W)
+            if W.shape[0] != n_obs:
+                raise DataError(f"W has {W.shape[0]} rows, but {source} has {n_obs} observations.")
+            for home, name, value in (
+                ("obsm", "X_" + key, W),
+                ("varm", key, _loadings(model, _places(model, names), len(names))),
+                ("uns", key, settings_of(model)),
+            ):
+                if home not in file:
+                    write_elem(file, home, {})
+                if name in file[home]:
+                    del file[home][name]
+                write_elem(file[home], name, value)
+
+
+def settings_of(model: Any) -> dict[str, Any]:
+    """What ``uns`` keeps of a model: its class, its parameters, and how its fit ended, as numbers and text."""
+    found = {
+        "model": type(model).__name__,
+        "partwise_version": __version__,
+        "params": {name: value for name, value in model.get_params(deep=False).items() if value is not None},
+    }
+    for name in ("n_iter_", "converged_", "objective_", "reconstruction_err_"):
+        if hasattr(model, name):
+            found[name.rstrip("_")] = getattr(model, name)
+    return {
+        name: {inner: _written(one) for inner, one in value.items()}
+        if isinstance(value, dict)
+        else _written(value)
+        for name, value in found.items()
+    }
+
+
+def _written(value: Any) -> Any:
+    """A value that an .h5ad file can hold: a number, or its text."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, bool | int | float | str) else repr(value)
+
+
+def _require_factors(model: Any) -> None:
     if not hasattr(model, "transform") or not hasattr(model, "components_"):
         raise ValueError(
             f"A {type(model).__name__} has no factors W and H; fit an NMF, BinaryNMF or BooleanMF."
         )
-    held = np.asarray(adata.var_names, dtype=object)
+
+
+def _places(model: Any, var_names: Any) -> np.ndarray:
+    """Where the variables of the fit stand among these."""
     names = getattr(model, "feature_names_in_", None)
-    places = np.arange(len(held)) if names is None else adata.var_names.get_indexer(names)
+    places = np.arange(len(var_names)) if names is None else var_names.get_indexer(names)
     if names is not None and (places < 0).any():
         lacking = names[places < 0].tolist()
         raise ValueError(f"This AnnData lacks {len(lacking)} variables of the fit: {lacking[:5]}.")
-    key = model.kind if key is None else key
-    if W is None:
-        chosen = adata if layer is None else layer_of(adata, layer)
-        W = model.transform(chosen if np.array_equal(places, np.arange(len(held))) else chosen[:, places])
-    H = np.zeros((len(held), len(model.components_)), model.components_.dtype)
+    return np.asarray(places)
+
+
+def _loadings(model: Any, places: np.ndarray, n_vars: int) -> np.ndarray:
+    """H, transposed, with zeros for variables that were not part of the fit."""
+    H = np.zeros((n_vars, len(model.components_)), model.components_.dtype)
     H[places] = model.components_.T
-    adata.obsm["X_" + key], adata.varm[key] = np.asarray(W), H
+    return H

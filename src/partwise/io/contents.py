@@ -223,6 +223,8 @@ class Either:
 FEATURES: dict[str, Any] = {
     "n_features_in_": Number("i", 1, size="n_features"),
     "feature_names_in_": Maybe(Array("OU", ("n_features",))),
+    # Of models that were fitted to pictures, by the command line: height, width, and 3 where they have colours.
+    "picture_shape_": Maybe(ListOf(Number("i", 1))),
 }
 
 

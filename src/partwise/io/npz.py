@@ -59,6 +59,23 @@ def read_npz_file(path: Path, source: str, key: str | None, stack: bool = False)
         ) from error
 
 
+def read_npz_arrays(path: Path, source: str) -> dict[str, np.ndarray[Any, Any]]:
+    """Return all arrays of a .npz file by name, whatever their shapes; raise DataError for a damaged file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = {
+                info.filename.removesuffix(".npy"): info for info in archive.infolist() if not info.is_dir()
+            }
+            arrays = _Arrays(archive, entries, source)
+            return {name: arrays.read(name) for name in entries}
+    except (DataError, MemoryError):
+        raise
+    except ZIP_TROUBLE as error:
+        raise DataError(
+            f"{source} is not a readable .npz file: {error or type(error).__name__}. Save it again with np.savez."
+        ) from error
+
+
 class _Arrays:
     """The arrays of an open .npz file, read one at a time when asked for."""
 

@@ -84,8 +84,8 @@ def find_delimiter(path: Path, source: str, encoding: str | None = None, decimal
         first = next(iter(_lines(_QUOTED.sub("q", head))), "")
         found = [mark for mark in (",;\t" if decimal == "." else ";\t,") if mark in first]
         # A comma may also stand in a question, or in a number: then another mark cuts all rows alike.
-        return found[0] if len(found) == 1 else _sniff(whole[:50], found) if found else ","
-    return _sniff(whole[:50], "\t,;|" + SPACES if decimal == "." else "\t;|," + SPACES)
+        return found[0] if len(found) == 1 else sniff_delimiter(whole[:50], found) if found else ","
+    return sniff_delimiter(whole[:50], "\t,;|" + SPACES if decimal == "." else "\t;|," + SPACES)
 
 
 def _lines(text: str) -> list[str]:
@@ -93,7 +93,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
 
 
-def _sniff(lines: list[str], marks: Iterable[str]) -> str:
+def sniff_delimiter(lines: list[str], marks: Iterable[str]) -> str:
     """The first mark that cuts every line into equally many cells; a header may be one cell short."""
     cut: list[str] = []
     for mark in marks:

@@ -116,7 +116,7 @@ class GaussianEM:
 
 
 def variance_floor(data: Labelled) -> float:
-    """The smallest variance that the covariance may have: above what rounding leaves of features that are constant."""
+    """The smallest variance that the covariance may have: above what rounding leaves of constant features."""
     X = data.X.astype(float)
     spread, size = float(X.var(axis=0).mean()), float((X**2).mean())
     return max(1e-6 * spread, 1e-12 * size) or 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from partwise.io.contents import Array, Maybe, Number
 from partwise.io.registry import register_model
 from partwise.matrix import Sparse
 from partwise.models.base import FactorModel, as_generator, fit_session
+from partwise.models.community_count import count_communities, description_length
 from partwise.models.file_contents import FIT_CONTENTS, history_contents, restarts_contents
 from partwise.models.inputs import place_of, row_names, validated
 from partwise.models.membership import labels_from, shares, voted
@@ -32,6 +33,8 @@ from partwise.solvers.symmetric import NodeDescent, NodeProblem, NodeState
 
 #: With normalize="regularized", each degree is raised by this many mean degrees.
 MEAN_DEGREES = 5.0
+#: With n_components="auto", numbers of communities tried in a row that do not shorten the description.
+PATIENCE = 2
 
 SYMMETRIC_CONTENTS: dict[str, Any] = {
     **FIT_CONTENTS,
@@ -82,8 +85,9 @@ class SymmetricNMF(ClusterMixin, FactorModel):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of communities.
+    n_components : int or "auto", default=2
+        Number of communities. "auto" begins with as many as the graph's spectrum shows beyond chance (Saade, Krzakala
+        & Zdeborová 2014) and takes more while they shorten the description of the graph (Zhang & Peixoto 2020).
     directed : bool, default=False
         Whether :math:`a_{ij}` and :math:`a_{ji}` are different things. True factors A ≈ W S Wᵀ, where S says how
         much each community links to each; False replaces both by their mean, with a warning where they differ.
@@ -150,7 +154,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         directed: bool = False,
         normalize: str | None = "regularized",
@@ -271,7 +275,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
             checkpoint=checkpoint,
             data=lambda: {"shape": A.shape, "contents": digest(A), "exponent": data.exponent},
         ) as session:
-            outcomes = self._runs(session, problem)
+            outcomes = self._chosen(session, problem, A, omega)
             best = min(outcomes, key=lambda one: one.objective)
             W, S = session.completed(lambda: self._conventional(best, omega))
             session.keep(lambda: self._keep(data, A, omega, W, S, outcomes, best))
@@ -310,7 +314,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
             )
         if not A.nnz:
             raise ValueError("The graph has no edges: there are no communities to find.")
-        if self.n_components > A.shape[0]:
+        if self.n_components != "auto" and int(self.n_components) > A.shape[0]:
             raise ValueError(
                 f"n_components={self.n_components} exceeds the number of nodes, {A.shape[0]}; choose fewer."
             )
@@ -337,10 +341,40 @@ class SymmetricNMF(ClusterMixin, FactorModel):
             degree += MEAN_DEGREES
         return np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
 
-    def _runs(self, session: Session, problem: NodeProblem) -> list[_Outcome]:
+    def _chosen(
+        self, session: Session, problem: NodeProblem, A: sp.csr_matrix, omega: np.ndarray
+    ) -> list[_Outcome]:
+        """The runs with the number of communities asked for, or with the one of shortest description."""
         rng = as_generator(self.random_state)
+        if self.n_components != "auto":
+            return self._runs(session, problem, int(self.n_components), rng, "")
+        graph = sp.csr_matrix((A + A.T) * 0.5) if self.directed else A
+        k = count_communities(graph, rng)
+
+        def tried() -> Iterator[list[_Outcome]]:
+            """Runs with ever more communities, whenever the description is shorter than all before."""
+            least, worse = np.inf, 0
+            for more in range(A.shape[0] - k + 1):
+                found = self._runs(session, problem, k + more, rng, f"k{k + more}_")
+                W, S = self._conventional(min(found, key=lambda one: one.objective), omega)
+                length = description_length(graph, labels_from(self._votes(A, W, S)))
+                least, worse = (length, 0) if length < least else (least, worse + 1)
+                if not worse:
+                    yield found
+                if worse == PATIENCE or session.stopped:
+                    return
+
+        return session.latest(tried())
+
+    def _votes(self, A: sp.csr_matrix, W: np.ndarray, S: np.ndarray) -> np.ndarray:
+        """What each node has of each community; if the graph is directed, of its edges that W S Wᵀ accounts for."""
+        return W * (S.sum(axis=0) + S.sum(axis=1)) if self.directed else voted(A, W)
+
+    def _runs(
+        self, session: Session, problem: NodeProblem, k: int, rng: np.random.Generator, prefix: str
+    ) -> list[_Outcome]:
         generators = rng.spawn(self.n_init)
-        k, root = self.n_components, None
+        root = None
         if self.init == "spectral":
             with session.interruptible():
                 root = spectral_root(problem.A, k, rng, self.directed)
@@ -355,7 +389,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
                 max_iter=self.max_iter,
                 callbacks=list(self.callbacks or ()),
                 rng=generators[i],
-                name=f"run{i}",
+                name=f"{prefix}run{i}",
             )
             state = result.state
             objective = session.completed(lambda: problem.objective(state.W, state.S))
@@ -404,8 +438,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         H = self._outside(W, data).T if self.links_ is None else self.links_ @ W.T
         self.components_ = np.ascontiguousarray(H, dtype=dtype)
         self.n_components_ = len(self.components_)
-        # Where the graph is directed: the share of a node's edges that its part of each community accounts for.
-        share = W * (S.sum(axis=0) + S.sum(axis=1)) if self.directed else voted(A, W)
+        share = self._votes(A, W, S)
         self.labels_ = labels_from(share)
         self.membership_ = shares(share).astype(dtype)
         self.node_weight_ = omega
@@ -446,12 +479,14 @@ class SymmetricNMF(ClusterMixin, FactorModel):
             self,
             feature_names,
             sentence=f"coordinate descent {ending(self, 'sweeps')}, objective {self.objective_:.6g}",
+            chosen={"n_components": str(self.n_components_)} if self.n_components == "auto" else {},
             figures={"objective": self.objective_, "nodes_without_community": int((self.labels_ < 0).sum())},
             part_details=[{"nodes": size, "sentence": f"{size} nodes"} for size in sizes.tolist()],
         )
 
     def _validate_params(self) -> None:
-        whole("n_components", self.n_components)
+        if self.n_components != "auto":
+            whole("n_components", self.n_components)
         choice("normalize", self.normalize, ("regularized", "degree", None))
         choice("init", self.init, ("spectral", "random"))
         choice("directed", self.directed, (False, True))

@@ -2,10 +2,12 @@
 
 from partwise.plot.classes_picture import classes
 from partwise.plot.comparison_picture import comparison
+from partwise.plot.graph_picture import communities
 from partwise.plot.history_picture import history
 from partwise.plot.images import draw_parts, image_grid
 from partwise.plot.lines import draw_curve
 from partwise.plot.parts_picture import parts
+from partwise.plot.reconstruction_picture import reconstructions
 from partwise.plot.style import INK, SERIES, figure, require_matplotlib, save_figure
 from partwise.plot.tiles_picture import tiles
 from partwise.plot.topics_picture import topics
@@ -15,6 +17,7 @@ __all__ = [
     "INK",
     "SERIES",
     "classes",
+    "communities",
     "comparison",
     "draw_curve",
     "draw_parts",
@@ -22,6 +25,7 @@ __all__ = [
     "history",
     "image_grid",
     "parts",
+    "reconstructions",
     "require_matplotlib",
     "save_figure",
     "tiles",

@@ -13,16 +13,16 @@ from partwise.plot.style import FAINT, SERIES
 
 
 def image_grid(
-    rows: np.ndarray, shape: tuple[int, int], columns: int | None = None, gap: int = 1, normalise: bool = True
+    rows: np.ndarray, shape: tuple[int, ...], columns: int | None = None, gap: int = 1, normalise: bool = True
 ) -> np.ndarray:
     """One picture with every row of `rows` as a tile of `shape`.
 
     Parameters
     ----------
-    rows : array of shape (n_images, height × width)
+    rows : array of shape (n_images, height × width [× 3])
         The images, one in each row.
     shape : tuple of int
-        Height and width of an image.
+        Height and width of an image, and 3 where it has colours.
     columns : int, optional
         Tiles side by side; by default such that the picture is about square.
     gap : int
@@ -32,14 +32,14 @@ def image_grid(
 
     Returns
     -------
-    array of two dimensions
+    array of two dimensions, or three for colours
         The picture, NaN in the gaps.
     """
     rows = np.asarray(rows, dtype=float)
     columns = columns or ceil(sqrt(len(rows) * shape[0] / shape[1]))
     lines = ceil(len(rows) / columns)
     height, width = shape[0] + gap, shape[1] + gap
-    canvas = np.full((lines * height - gap, columns * width - gap), np.nan)
+    canvas = np.full((lines * height - gap, columns * width - gap, *shape[2:]), np.nan)
     for i, row in enumerate(rows):
         tile = row.reshape(shape)
         top = np.abs(tile).max() if normalise and tile.any() else 1.0
@@ -51,7 +51,7 @@ def image_grid(
 def draw_parts(
     axes: Any,
     rows: np.ndarray,
-    shape: tuple[int, int],
+    shape: tuple[int, ...],
     title: str = "",
     columns: int | None = None,
     labels: Sequence[Any] = (),
@@ -60,16 +60,17 @@ def draw_parts(
 ) -> None:
     """Draw a grid of pictures, dark where a part is strong, on a faint ground that shows where each ends.
 
-    Values below zero are in colour.
+    Values below zero are in colour. Images that have colours themselves are drawn as they are, from black; where they
+    have values below zero, grey is zero.
 
     Parameters
     ----------
     axes : matplotlib Axes
         Where to draw.
-    rows : array of shape (n_images, height × width)
+    rows : array of shape (n_images, height × width [× 3])
         The images, one in each row.
     shape : tuple of int
-        Height and width of an image.
+        Height and width of an image, and 3 where it has colours.
     title : str
         Written above.
     columns : int, optional
@@ -82,7 +83,7 @@ def draw_parts(
         Further parameters of `image_grid`.
     """
     from matplotlib import colormaps
-    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
     signed = np.min(rows, initial=0.0) < 0
     colours = LinearSegmentedColormap.from_list("signed", [SERIES[1], "white", "black"])
@@ -92,7 +93,12 @@ def draw_parts(
     bounds = (
         {"vmin": -np.nanmax(np.abs(picture)), "vmax": np.nanmax(np.abs(picture))} if signed else {"vmin": 0}
     )
-    axes.imshow(picture, cmap=ink, interpolation="nearest", **bounds)
+    if len(shape) == 3:
+        shown = 0.5 + 0.5 * picture if signed else picture
+        shown = np.where(np.isnan(shown), np.array(to_rgb(FAINT)), shown.clip(0.0, 1.0))
+        axes.imshow(shown, interpolation="nearest")
+    else:
+        axes.imshow(picture, cmap=ink, interpolation="nearest", **bounds)
     for i, label in enumerate(labels):
         y, x = divmod(i, columns)
         corner = (x * (shape[1] + gap), y * (shape[0] + gap))

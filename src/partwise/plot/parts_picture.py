@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ def parts(
     *,
     n: int = 10,
     specific: bool = False,
-    shape: tuple[int, int] | None = None,
+    shape: tuple[int, ...] | None = None,
     feature_names: Sequence[str] | None = None,
     max_parts: int = 40,
 ) -> Any:
@@ -34,7 +34,7 @@ def parts(
     specific : bool, default=False
         Whether features are ranked by what sets a part apart; see the model's `top_features`.
     shape : tuple of int, optional
-        Height and width where rows of the data are pictures: parts are drawn as pictures.
+        Height and width (and 3, for colours) where rows of the data are pictures: parts are drawn as pictures.
     feature_names : sequence of str, optional
         Names of the columns; by default those of the fit, else column0, column1, …
     max_parts : int, default=40
@@ -99,12 +99,10 @@ def _bars(axes: Any, names: list[str], weights: list[float], tall: int, number: 
         axes.spines["bottom"].set_visible(False)
 
 
-def _pictures(model: Any, weights: np.ndarray, shape: tuple[int, int]) -> Any:
+def _pictures(model: Any, weights: np.ndarray, shape: tuple[int, ...]) -> Any:
     """Every part as a picture with its number."""
-    if shape[0] * shape[1] != weights.shape[1]:
-        raise ValueError(
-            f"shape {shape} has {shape[0] * shape[1]} pixels; the parts have {weights.shape[1]}."
-        )
+    if prod(shape) != weights.shape[1]:
+        raise ValueError(f"shape {shape} has {prod(shape)} pixels; the parts have {weights.shape[1]}.")
     columns = min(len(weights), max(ceil(np.sqrt(len(weights) * shape[0] / shape[1])), 1))
     down = ceil(len(weights) / columns)
     gap = max(1, round(0.12 * shape[0]))

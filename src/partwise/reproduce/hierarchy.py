@@ -56,7 +56,7 @@ def trees(model: NMF, X: Any, W: np.ndarray, names: list[str]) -> Iterator[tuple
     for method in ("linkage", "threshold"):
         for similarity in ("documents", "words"):
             for centred in (True, False):
-                settings = {"method": method, "similarity": similarity, "centred": centred}
+                settings: dict[str, Any] = {"method": method, "similarity": similarity, "centred": centred}
                 yield settings, TopicTree(**settings).fit(model, W=W, feature_names=names)
     tree = TopicTree("divisive").fit(model, X=X, W=W, feature_names=names)
     yield {"method": "divisive", "similarity": "documents", "centred": True}, tree

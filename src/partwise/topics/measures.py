@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 
-def _leaf_sets(tree: Any) -> list[np.ndarray]:
-    return [np.array(node.topics) for node in tree.nodes_]
-
-
-def dendrogram_purity(tree: Any, classes: Sequence[Any], weights: Sequence[float] | None = None) -> float:
+def dendrogram_purity(tree: Any, classes: Any, weights: Any = None) -> float:
     """Mean share of a class among the topics under the lowest node that joins two topics of that class.
 
     Over all pairs of topics of one class (Heller & Ghahramani 2005); 1 if every class is a subtree.
@@ -52,7 +47,7 @@ def _pairs(y: np.ndarray, n_classes: int) -> np.ndarray:
     return np.asarray(counts * (counts - 1) / 2)
 
 
-def sibling_agreement(tree: Any, classes: Sequence[Any]) -> float:
+def sibling_agreement(tree: Any, classes: Any) -> float:
     """Share of pairs of topics with the same parent that are of one class.
 
     Parameters
