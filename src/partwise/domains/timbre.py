@@ -1,0 +1,157 @@
+"""Components of a recording grouped into the sources that play them, by timbre and by when they sound."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: Bands of the spectral envelope, overtones of the profile, and seconds after an onset.
+_BANDS, _OVERTONES, _AFTER = 24, 10, 0.5
+
+
+def group_components(
+    spectra: np.ndarray,
+    activations: np.ndarray,
+    frequencies: np.ndarray,
+    fundamental: np.ndarray,
+    times: np.ndarray,
+    n_sources: int,
+) -> np.ndarray:
+    """Which source each component belongs to.
+
+    Components of one instrument are alike in their spectral envelope over mel bands, in its cepstrum (Spiertz and
+    Gnann, 2009), in the heights of their overtones, which do not depend on the pitch (the idea of shifted bases,
+    Jaiswal, FitzGerald, Barry, Coyle and Rickard, 2011), and in how they go on after an onset. These distances are
+    added up, and clustered by average linkage. Components without a pitch are compared by what they have.
+
+    Parameters
+    ----------
+    spectra : array of shape (n_components, n_frequencies)
+        Magnitudes.
+    activations : array of shape (n_frames, n_components)
+        Nonnegative.
+    frequencies : array of shape (n_frequencies,)
+        In Hz.
+    fundamental : array of shape (n_components,)
+        In Hz; NaN for components without a pitch.
+    times : array of shape (n_frames,)
+        In seconds.
+    n_sources : int
+        Number of groups, at most the number of components.
+
+    Returns
+    -------
+    array of shape (n_components,)
+        0, 1, …: sources by falling share of the sound.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    count = len(spectra)
+    if n_sources >= count:
+        labels = np.arange(count)
+    else:
+        distance = timbre_distance(spectra, activations, frequencies, fundamental, times)
+        labels = fcluster(linkage(squareform(distance, checks=False), "average"), n_sources, "maxclust") - 1
+    share = spectra.sum(axis=1) * activations.sum(axis=0)
+    order = np.argsort([-share[labels == label].sum() for label in range(labels.max() + 1)], kind="stable")
+    found: np.ndarray = np.argsort(order)[labels]
+    return found
+
+
+def timbre_distance(
+    spectra: np.ndarray,
+    activations: np.ndarray,
+    frequencies: np.ndarray,
+    fundamental: np.ndarray,
+    times: np.ndarray,
+) -> np.ndarray:
+    """How unlike the timbres of components are; see `group_components`.
+
+    Parameters
+    ----------
+    spectra : array of shape (n_components, n_frequencies)
+        Magnitudes.
+    activations : array of shape (n_frames, n_components)
+        Nonnegative.
+    frequencies : array of shape (n_frequencies,)
+        In Hz.
+    fundamental : array of shape (n_components,)
+        In Hz; NaN for components without a pitch.
+    times : array of shape (n_frames,)
+        In seconds.
+
+    Returns
+    -------
+    array of shape (n_components, n_components)
+        Symmetric, 0 on the diagonal, 1 for the average pair.
+    """
+    pitched = np.isfinite(fundamental)
+    total = _scaled(_distances(_cepstrum(spectra, frequencies)))
+    total += _scaled(_distances(_course(activations, times)))
+    overtones = np.zeros((len(spectra), _OVERTONES))
+    overtones[pitched] = _overtones(spectra[pitched], frequencies, fundamental[pitched])
+    apart = _scaled(_distances(overtones), np.outer(pitched, pitched))
+    # A component with a pitch and one without are no more alike than an average pair.
+    apart[np.outer(pitched, ~pitched) | np.outer(~pitched, pitched)] = 1.5
+    apart[np.outer(~pitched, ~pitched)] = 1.0
+    total += apart
+    np.fill_diagonal(total, 0.0)
+    found: np.ndarray = total / 3.0
+    return found
+
+
+def _cepstrum(spectra: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
+    """Mel-frequency cepstra without the first coefficient, which is loudness."""
+    from scipy.fft import dct
+
+    mel = 2595.0 * np.log10(1.0 + frequencies / 700.0)
+    edges = np.linspace(0.0, mel[-1], _BANDS + 2)
+    width = edges[1]
+    bands = np.maximum(0.0, 1.0 - np.abs(mel[:, None] - edges[1:-1]) / width)
+    energy = np.sqrt(spectra.astype(float) ** 2 @ bands)
+    level = np.log10(energy / np.maximum(energy.max(axis=1, keepdims=True), 1e-300) + 1e-2)
+    found: np.ndarray = dct(level, axis=1, norm="ortho")[:, 1:13]
+    return found
+
+
+def _overtones(spectra: np.ndarray, frequencies: np.ndarray, fundamental: np.ndarray) -> np.ndarray:
+    """The heights of the overtones against the highest, in steps of 20 dB."""
+    step = frequencies[1] - frequencies[0]
+    found = np.zeros((len(spectra), _OVERTONES))
+    for i, (spectrum, f0) in enumerate(zip(spectra.astype(float), fundamental)):
+        for h in range(1, _OVERTONES + 1):
+            reach = max(1.5 * step, 0.02 * h * f0)
+            near = spectrum[(frequencies > h * f0 - reach) & (frequencies < h * f0 + reach)]
+            found[i, h - 1] = near.max(initial=0.0)
+    return np.log10(found / np.maximum(found.max(axis=1, keepdims=True), 1e-300) + 1e-2)
+
+
+def _course(activations: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """How activations go on after their onsets: the mean course of half a second, against its largest value."""
+    from partwise.domains.onsets import onsets
+
+    step = float(times[1] - times[0]) if len(times) > 1 else 1.0
+    length = max(2, round(_AFTER / step))
+    found = np.zeros((activations.shape[1], 8))
+    for i, activation in enumerate(activations.T.astype(float)):
+        begin = np.rint((onsets(activation, times) - times[0]) / step).astype(int)
+        longer = np.append(activation, np.zeros(length))
+        if len(begin):
+            course = longer[begin[:, None] + np.arange(length)].mean(axis=0)
+            course /= max(course.max(), 1e-300)
+            found[i] = np.interp(np.linspace(0, length - 1, 8), np.arange(length), course)
+    return found
+
+
+def _distances(rows: np.ndarray) -> np.ndarray:
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(rows, rows))
+
+
+def _scaled(distance: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
+    """The distances over their mean, that of the pairs `among` where it is given."""
+    pairs = ~np.eye(len(distance), dtype=bool)
+    chosen = distance[pairs if among is None else pairs & among]
+    mean = float(chosen.mean()) if len(chosen) else 0.0
+    return distance / mean if mean > 0 else np.zeros_like(distance)
