@@ -19,6 +19,7 @@ VERBS = {
     "fit": "partwise.cli.fit:fit",
     "tiles": "partwise.cli.tiles:tiles",
     "classify": "partwise.cli.classify:classify",
+    "separate": "partwise.cli.separate:separate",
     "transform": "partwise.cli.transform:transform",
     "predict": "partwise.cli.predict:predict",
     "info": "partwise.cli.info:info",

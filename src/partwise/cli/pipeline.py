@@ -30,13 +30,17 @@ Pictures = Sequence[tuple[str, Callable[[Path], None]]]
 
 @dataclass(frozen=True)
 class Samples:
-    """Rows to learn from: X, names of rows and (where there are any) of columns, the file, and labels."""
+    """Rows to learn from: X, names of rows and (where there are any) of columns, the file, and labels.
+
+    `more` are further arguments of the model's fit.
+    """
 
     X: Any
     rows: list[str]
     columns: list[str] | None
     source: str
     y: Any = None
+    more: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, data: Path, model: Any, reading: dict[str, Any]) -> Samples:
@@ -78,6 +82,8 @@ class Extras:
     tables : list of Csv, optional
         Instead of the model's own two.
     pictures : list of (name, function of a path)
+    files : list of (name, function of a path)
+        Written with the tables.
     lines : list of str
         For a person.
     """
@@ -86,6 +92,7 @@ class Extras:
     parts: Sequence[dict[str, Any]] = ()
     tables: list[Csv] | None = None
     pictures: Pictures = ()
+    files: Pictures = ()
     lines: list[str] = field(default_factory=list)
 
 
@@ -137,7 +144,7 @@ def run(
         extras, tables = session.completed(lambda: results(fitted, after))
         prepare_to_keep(model, samples.columns)
         pictures = drawn(extras.pictures, session)
-    names = [*(table.name for table in tables), *pictures]
+    names = [*(table.name for table in tables), *(name for name, _ in extras.files), *pictures]
     summary = {
         "data": samples.source,
         **summary_of(model),
@@ -149,7 +156,7 @@ def run(
     }
     for part, more in zip(summary["parts"], extras.parts):
         part.update(more)
-    write(folder, model, summary, tables, pictures)
+    write(folder, model, summary, tables, pictures, extras.files)
     where = f"Results in {folder}/: {', '.join(summary['files'])}"
     emit(summary, as_json, [*lines_of_fit(summary, extras.lines), where])
     return 130 if fitted.interrupted else 0
@@ -157,7 +164,7 @@ def run(
 
 def fit(model: Any, samples: Samples, checkpoint: Path | None, session: Session) -> Fitted:
     """Fit the model."""
-    more = {} if checkpoint is None else {"checkpoint": checkpoint}
+    more = samples.more | ({} if checkpoint is None else {"checkpoint": checkpoint})
     labels = () if samples.y is None else (samples.y,)
     direct = hasattr(model, "fit_transform") and all(takes(model.fit_transform, name) for name in more)
     W = None
@@ -251,6 +258,7 @@ def write(
     summary: dict[str, Any],
     tables: Sequence[Csv],
     pictures: dict[str, bytes],
+    files: Pictures = (),
 ) -> None:
     """All files, whenever Ctrl-C comes."""
     from partwise import save
@@ -260,6 +268,8 @@ def write(
     with uninterrupted():
         for table in tables:
             write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
+        for name, write_file in files:
+            write_file(folder / name)
         save(model, folder / "model.partwise")
         write_json(folder / "summary.json", summary)
         for name, picture in pictures.items():

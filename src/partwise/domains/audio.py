@@ -160,6 +160,31 @@ def suffix_for(recording: Recording) -> str:
     return {"FLAC": ".flac", "AIFF": ".aiff"}.get(recording.format, ".wav")
 
 
+def at_rate(data: np.ndarray, rate: int, wanted: int) -> np.ndarray:
+    """Samples at another rate, by a polyphase filter.
+
+    Parameters
+    ----------
+    data : array of shape (n_samples,) or (n_samples, n_channels)
+        The signal.
+    rate, wanted : int
+        Samples per second that there are, and that there should be.
+
+    Returns
+    -------
+    array
+        The signal itself where the rates are the same.
+    """
+    from math import gcd
+
+    from scipy.signal import resample_poly
+
+    if rate == wanted:
+        return data
+    common = gcd(rate, wanted)
+    return np.asarray(resample_poly(data, wanted // common, rate // common, axis=0))
+
+
 def in_steps(parts: Iterable[np.ndarray], like: Recording) -> Iterator[np.ndarray]:
     """Parts of a recording in whole steps of its subtype, which add up to it exactly.
 

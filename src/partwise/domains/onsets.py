@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 
-def onsets(activation: np.ndarray, times: np.ndarray, *, rise: float = 0.2, gap: float = 0.08) -> np.ndarray:
+def find_onsets(
+    activation: np.ndarray, times: np.ndarray, *, rise: float = 0.2, gap: float = 0.08
+) -> np.ndarray:
     """The times at which an activation rises to a peak.
 
     A peak counts if it stands at least `rise` of the largest activation above the valleys on both sides of it; its

@@ -109,7 +109,7 @@ def _matches(candidates: np.ndarray, peaks: Peaks, step: float) -> tuple[np.ndar
     """Which overtone of each candidate is nearest to each peak, and whether it is near enough."""
     rank = np.maximum(np.rint(peaks.frequency / candidates[:, None]), 1.0)
     off = np.abs(peaks.frequency - rank * candidates[:, None])
-    # The higher an overtone, the more it may be off: the candidate is only as exact as one peak, and strings are stiff.
+    # The higher an overtone, the more it may be off: a candidate is as exact as one peak, and strings are stiff.
     allowed = np.minimum(0.5 * step + 0.012 * rank * candidates[:, None], 0.25 * candidates[:, None])
     return rank, off <= allowed
 
@@ -135,7 +135,7 @@ def _refined(candidate: float, peaks: Peaks, step: float) -> float:
     lower = near & (rank <= max(4.0, float(rank[near].min(initial=np.inf))))
     if not lower.any():
         return candidate
-    # Height counts by its square, for the frequency of a faint peak is the less exact; rank, for the error is divided.
+    # Height counts by its square, for a faint peak is less exact; rank, for the error is divided by it.
     weight = peaks.height[lower] ** 2 * rank[lower]
     return float((weight * peaks.frequency[lower] / rank[lower]).sum() / weight.sum())
 

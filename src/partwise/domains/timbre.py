@@ -128,13 +128,13 @@ def _overtones(spectra: np.ndarray, frequencies: np.ndarray, fundamental: np.nda
 
 def _course(activations: np.ndarray, times: np.ndarray) -> np.ndarray:
     """How activations go on after their onsets: the mean course of half a second, against its largest value."""
-    from partwise.domains.onsets import onsets
+    from partwise.domains.onsets import find_onsets
 
     step = float(times[1] - times[0]) if len(times) > 1 else 1.0
     length = max(2, round(_AFTER / step))
     found = np.zeros((activations.shape[1], 8))
     for i, activation in enumerate(activations.T.astype(float)):
-        begin = np.rint((onsets(activation, times) - times[0]) / step).astype(int)
+        begin = np.rint((find_onsets(activation, times) - times[0]) / step).astype(int)
         longer = np.append(activation, np.zeros(length))
         if len(begin):
             course = longer[begin[:, None] + np.arange(length)].mean(axis=0)

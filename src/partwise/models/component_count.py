@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -164,7 +165,7 @@ def knee(losses: np.ndarray, least: float) -> int:
             hull.pop()
         hull.append(k)
     count = 1
-    for a, b in zip(hull, hull[1:]):
+    for a, b in pairwise(hull):
         if (losses[a] - losses[b]) / (b - a) < least * losses[0]:
             break
         count = b + 1

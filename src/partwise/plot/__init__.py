@@ -3,8 +3,10 @@
 from partwise.plot.classes_picture import classes
 from partwise.plot.history_picture import history
 from partwise.plot.images import draw_parts, image_grid
+from partwise.plot.likeness_picture import likeness
 from partwise.plot.lines import draw_curve
 from partwise.plot.parts_picture import parts
+from partwise.plot.separation_picture import separation
 from partwise.plot.style import INK, SERIES, figure, require_matplotlib, save_figure
 from partwise.plot.tiles_picture import tiles
 from partwise.plot.usage_picture import usage
@@ -18,9 +20,11 @@ __all__ = [
     "figure",
     "history",
     "image_grid",
+    "likeness",
     "parts",
     "require_matplotlib",
     "save_figure",
+    "separation",
     "tiles",
     "usage",
 ]
