@@ -1,4 +1,4 @@
-"""partwise separate: a recording as components that add up to it; recordings of a folder compared by their spectra."""
+"""partwise separate: a recording as components that add up to it; the recordings of a folder by their spectra."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def component_table(model: Any, files: list[str] | None) -> Any:
     ]
     columns = ["fundamental_hz", "note", "onsets_s", "share", "source", *(["file"] if files else [])]
     parts = [str(i) for i in range(len(rows))]
-    return Csv("components.csv", np.array(rows, dtype=object), parts, columns, "component")
+    return Csv("components.csv", np.array(rows, dtype=str), parts, columns, "component")
 
 
 def audio_files(
@@ -191,7 +191,7 @@ def audio_files(
     if by == "sources":
         stems = [safe(name) for name in model.source_names_]
     else:
-        stems = [f"{i:02d}_{safe(note) or 'unpitched'}" for i, note in enumerate(model.note_names_, 1)]
+        stems = [f"{i:02d}_{safe(note) or 'unpitched'}" for i, note in enumerate(model.note_names_)]
     names = [stem + suffix_for(kept) for stem in stems]
     parts = in_steps(sounds(), kept)
     # The files are written in this order, each as its part comes.

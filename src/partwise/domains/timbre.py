@@ -18,10 +18,12 @@ def group_components(
 ) -> np.ndarray:
     """Which source each component belongs to.
 
-    Components of one instrument are alike in their spectral envelope over mel bands, in its cepstrum (Spiertz and
-    Gnann, 2009), in the heights of their overtones, which do not depend on the pitch (the idea of shifted bases,
-    Jaiswal, FitzGerald, Barry, Coyle and Rickard, 2011), and in how they go on after an onset. These distances are
-    added up, and clustered by average linkage. Components without a pitch are compared by what they have.
+    Components of one instrument are alike in the cepstrum of their spectral envelope (Spiertz and Gnann, 2009), in
+    the heights of their overtones, which do not depend on the pitch (the idea of shifted bases, Jaiswal, FitzGerald,
+    Barry, Coyle and Rickard, 2011), and in how they go on after an onset. The three are scaled to the same mean
+    distance, and components with a pitch are clustered by Ward's method. A component without a pitch, such as the
+    attack of plucked notes, goes to the source whose components begin when it does. Where too few have a pitch, all
+    are clustered, without overtones.
 
     Parameters
     ----------
@@ -44,59 +46,34 @@ def group_components(
         0, 1, …: sources by falling share of the sound.
     """
     from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial.distance import squareform
 
     count = len(spectra)
-    if n_sources >= count:
-        labels = np.arange(count)
-    else:
-        distance = timbre_distance(spectra, activations, frequencies, fundamental, times)
-        labels = fcluster(linkage(squareform(distance, checks=False), "average"), n_sources, "maxclust") - 1
-    share = spectra.sum(axis=1) * activations.sum(axis=0)
+    share = spectra.sum(axis=1, dtype=float) * activations.sum(axis=0, dtype=float)
+    labels = np.arange(count)
+    if n_sources < count:
+        pitched = np.isfinite(fundamental)
+        clustered = pitched if pitched.sum() >= n_sources else np.ones(count, bool)
+        parts = [_cepstrum(spectra[clustered], frequencies), _course(activations[:, clustered], times)]
+        if clustered is pitched:
+            parts.append(_overtones(spectra[pitched], frequencies, fundamental[pitched]))
+        labels = np.full(count, -1)
+        rows = np.hstack([_scaled(part) for part in parts])
+        labels[clustered] = fcluster(linkage(rows, "ward"), n_sources, "maxclust") - 1 if len(rows) > 1 else 0
+        labels[~clustered] = _begin_together(activations, ~clustered, labels)
     order = np.argsort([-share[labels == label].sum() for label in range(labels.max() + 1)], kind="stable")
     found: np.ndarray = np.argsort(order)[labels]
     return found
 
 
-def timbre_distance(
-    spectra: np.ndarray,
-    activations: np.ndarray,
-    frequencies: np.ndarray,
-    fundamental: np.ndarray,
-    times: np.ndarray,
-) -> np.ndarray:
-    """How unlike the timbres of components are; see `group_components`.
-
-    Parameters
-    ----------
-    spectra : array of shape (n_components, n_frequencies)
-        Magnitudes.
-    activations : array of shape (n_frames, n_components)
-        Nonnegative.
-    frequencies : array of shape (n_frequencies,)
-        In Hz.
-    fundamental : array of shape (n_components,)
-        In Hz; NaN for components without a pitch.
-    times : array of shape (n_frames,)
-        In seconds.
-
-    Returns
-    -------
-    array of shape (n_components, n_components)
-        Symmetric, 0 on the diagonal, 1 for the average pair.
-    """
-    pitched = np.isfinite(fundamental)
-    total = _scaled(_distances(_cepstrum(spectra, frequencies)))
-    total += _scaled(_distances(_course(activations, times)))
-    overtones = np.zeros((len(spectra), _OVERTONES))
-    overtones[pitched] = _overtones(spectra[pitched], frequencies, fundamental[pitched])
-    apart = _scaled(_distances(overtones), np.outer(pitched, pitched))
-    # A component with a pitch and one without are no more alike than an average pair.
-    apart[np.outer(pitched, ~pitched) | np.outer(~pitched, pitched)] = 1.5
-    apart[np.outer(~pitched, ~pitched)] = 1.0
-    total += apart
-    np.fill_diagonal(total, 0.0)
-    found: np.ndarray = total / 3.0
+def _begin_together(activations: np.ndarray, which: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """For each of the components `which`, the source whose activations rise when its own do."""
+    rises = np.maximum(np.diff(activations.astype(float), axis=0), 0.0)
+    # An attack comes a little before the tone: rises within three frames count.
+    wide = np.maximum(rises, np.maximum(np.roll(rises, 1, axis=0), np.roll(rises, -1, axis=0)))
+    by_source = np.stack([wide[:, labels == label].sum(axis=1) for label in range(labels.max() + 1)], axis=1)
+    size = np.linalg.norm(by_source, axis=0)
+    alike = rises[:, which].T @ by_source / np.where(size > 0, size, 1.0)
+    found: np.ndarray = np.argmax(alike, axis=1)
     return found
 
 
@@ -143,15 +120,9 @@ def _course(activations: np.ndarray, times: np.ndarray) -> np.ndarray:
     return found
 
 
-def _distances(rows: np.ndarray) -> np.ndarray:
-    from scipy.spatial.distance import cdist
+def _scaled(rows: np.ndarray) -> np.ndarray:
+    """Rows whose mean distance is one."""
+    from scipy.spatial.distance import pdist
 
-    return np.asarray(cdist(rows, rows))
-
-
-def _scaled(distance: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
-    """The distances over their mean, that of the pairs `among` where it is given."""
-    pairs = ~np.eye(len(distance), dtype=bool)
-    chosen = distance[pairs if among is None else pairs & among]
-    mean = float(chosen.mean()) if len(chosen) else 0.0
-    return distance / mean if mean > 0 else np.zeros_like(distance)
+    mean = float(pdist(rows).mean()) if len(rows) > 1 else 0.0
+    return rows / mean if mean > 0 else np.zeros_like(rows)

@@ -305,10 +305,10 @@ class SourceSeparation(BaseEstimator):
         Returns
         -------
         ndarray of str objects
-            Number and note, as "1 C#4".
+            Number and note, as "0 C#4".
         """
         check_is_fitted(self)
-        return np.array([f"{i} {name}".strip() for i, name in enumerate(self.note_names_, 1)], dtype=object)
+        return np.array([f"{i} {name}".strip() for i, name in enumerate(self.note_names_)], dtype=object)
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
         """What the model found, as plain data.
@@ -494,7 +494,7 @@ class SourceSeparation(BaseEstimator):
         return np.concatenate([learned.source, groups + len(learned.names)]), [*learned.names, *rest]
 
     def _part_names(self, count: int) -> list[str]:
-        return [f"component{i}" for i in range(1, count + 1)]
+        return [f"component{i}" for i in range(count)]
 
     # --------------------------------------------------------------- new sound
 
