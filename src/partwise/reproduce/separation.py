@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -27,7 +27,8 @@ def reproduce_separation(
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
 ) -> dict[str, Any]:
     """Notes and instruments separated with default settings: signal-to-distortion ratios, pitches and onsets."""
-    rows, models = [], {}
+    rows: list[dict[str, Any]] = []
+    models: dict[str, Any] = {}
     for name, mix, stems, rate in stem_mixes():
         rows.append(judged(name, mix, stems, rate, seed, models))
     sources = [grouped(i, seed) for i in range(3)]
@@ -48,7 +49,7 @@ def reproduce_separation(
 
 # ------------------------------------------------------------------------ data
 
-_KINDS = ("pluck", "reed", "bow")
+_KINDS: tuple[Literal["pluck", "reed", "bow"], ...] = ("pluck", "reed", "bow")
 
 
 def stem_mixes() -> Any:
@@ -93,7 +94,7 @@ def recordings() -> Any:
     """Recordings whose notes and onsets are known: (name, recording)."""
     if "PARTWISE_DATA" in os.environ:
         for name in ("fevotte_piano", "mary_piano"):
-            yield name, fetch_audio(name)  # type: ignore[arg-type]
+            yield name, fetch_audio(name)
     yield "chord, plucked", make_chord(random_state=0)
 
 
@@ -141,7 +142,7 @@ def judged(
     """One mix by the defaults, and with the number of notes given."""
     row: dict[str, Any] = {"data": name, "notes": len(stems)}
     for label, count in (("found", "auto"), ("given", len(stems))):
-        model = SourceSeparation(count, random_state=seed).fit(mix, rate)  # type: ignore[arg-type]
+        model = SourceSeparation(count, random_state=seed).fit(mix, rate)
         parts = model.separate()
         # A stem that no component is left for is compared with silence's neighbour, the quietest noise there is.
         spare = [1e-6 * np.ones(len(mix))] * max(0, len(stems) - len(parts))
@@ -188,7 +189,7 @@ def played(name: str, truth: Any, seed: int) -> dict[str, Any]:
     """Which notes of a recording are found, how far off they are, and when they begin."""
     model = SourceSeparation(random_state=seed).fit(truth.data, truth.sampling_rate)
     wanted = {str(note): note_frequency(str(note)) for note in truth.notes}
-    found = []
+    found: list[dict[str, Any]] = []
     for note, hz in wanted.items():
         off = np.abs(model.fundamental_ / hz - 1.0)
         if np.isnan(off).all():
@@ -228,8 +229,8 @@ def lines_of_sources(rows: list[dict[str, Any]]) -> list[str]:
     lines = ["three instruments, three pitches each: mean SDR over the instruments, in dB"]
     for row in rows:
         lines.append(
-            f"  mix {row['mix']}: {row['mean_sdr']:5.1f} with n_sources=3, {row['mean_sdr_best_groups']:5.1f} with the "
-            f"best grouping of its {row['n_components']} components, oracle {row['oracle']:4.1f}"
+            f"  mix {row['mix']}: {row['mean_sdr']:5.1f} with n_sources=3, {row['mean_sdr_best_groups']:5.1f} "
+            f"with the best grouping of its {row['n_components']} components, oracle {row['oracle']:4.1f}"
         )
     return lines
 
