@@ -1,4 +1,4 @@
-"""Notes played together and in pairs, synthesised, so that each is known alone."""
+"""Notes played together, in pairs and alone, synthesised, so that each is known."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def make_chord(
         "pluck": slightly stiff strings that decay, with a noisy attack. "reed": sustained, odd overtones. "bow":
         sustained, many overtones, vibrato.
     events : sequence of (note, onset, duration), optional
-        Which note sounds when, in seconds. By default all notes together and then every pair of them, one second
-        each.
+        Which note sounds when, in seconds. By default all notes together, then every pair of them, then each
+        alone, one second each.
     sampling_rate : int, default 16000
         Samples per second.
     noise : float, default 0.0
@@ -90,7 +90,7 @@ def make_chord(
     >>> from partwise.datasets import make_chord
     >>> chord = make_chord(["A3", "C#4"], random_state=0)
     >>> chord.events
-    [('A3', 0.0, 1.0), ('C#4', 0.0, 1.0), ('A3', 1.0, 1.0), ('C#4', 1.0, 1.0)]
+    [('A3', 0.0, 1.0), ('C#4', 0.0, 1.0), ('A3', 1.0, 1.0), ('C#4', 2.0, 1.0)]
     >>> bool(abs(sum(chord.stems.values()) - chord.data).max() < 1e-12)
     True
     """
@@ -134,8 +134,12 @@ def make_chord(
 
 
 def _score(notes: list[Any]) -> list[tuple[Any, float, float]]:
-    """All notes, then every pair, one second each."""
-    groups = [tuple(notes), *(combinations(notes, 2) if len(notes) > 1 else [])]
+    """All notes, then every pair, then each alone, one second each.
+
+    Without the last, three notes could as well be their three pairs: W H would be the same.
+    """
+    groups = [tuple(notes)] if len(notes) > 1 else []
+    groups += [*(combinations(notes, 2) if len(notes) > 2 else []), *((note,) for note in notes)]
     return [(note, float(i), 1.0) for i, group in enumerate(groups) for note in group]
 
 

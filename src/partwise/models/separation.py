@@ -16,7 +16,7 @@ from partwise.domains.onsets import find_onsets
 from partwise.domains.pitch import fundamental, note_name
 from partwise.domains.spectrogram import ShortTime, magnitudes, masked
 from partwise.domains.timbre import group_components
-from partwise.io.contents import Array, Instance, ListOf, Maybe, Number, Text
+from partwise.io.contents import Array, Either, Instance, ListOf, Number, Text
 from partwise.io.registry import register_model
 from partwise.models.base import as_generator, fit_session
 from partwise.models.component_count import Growth, spread_frames
@@ -146,7 +146,9 @@ class SourceSeparation(BaseEstimator):
         "n_sources_": Number("i", 1, size="n_sources"),
         "source_names_": ListOf(Text(), size="n_sources"),
         "sources_": Array("i", ("n_components",), low=0, below="n_sources"),
-        "activations_": Maybe(Array("f", (None,) * 2, low=0)),
+        "activations_": Either(
+            (Array("f", (None, "n_components"), low=0), Array("f", (None, "n_components", None), low=0))
+        ),
         "rate_": Number("i", 1),
         "window_length_": Number("i", 4),
         "n_channels_": Number("i", 1),

@@ -46,9 +46,9 @@ def as_signal(X: Any, called: str = "The signal") -> np.ndarray:
             f"{called} must be numbers of shape (n_samples,) or (n_samples, n_channels); "
             f"got shape {signal.shape} of {signal.dtype}."
         )
-    signal = signal.astype(float).reshape(len(signal), -1)
     if not signal.size:
         raise ValueError(f"{called} has no samples.")
+    signal = signal.astype(float).reshape(len(signal), -1)
     if signal.shape[1] > max(64, len(signal)):
         raise ValueError(
             f"{called} has {signal.shape[1]} channels: give samples as rows, channels as columns."
