@@ -23,6 +23,7 @@ VERBS = {
     "classify": "partwise.cli.classify:classify",
     "topics": "partwise.cli.topics:topics",
     "compare": "partwise.cli.compare:compare",
+    "separate": "partwise.cli.separate:separate",
     "transform": "partwise.cli.transform:transform",
     "predict": "partwise.cli.predict:predict",
     "info": "partwise.cli.info:info",

@@ -13,7 +13,7 @@ MOST_COLUMNS = 10
 
 def lines_of_fit(summary: dict[str, Any], extra: list[str]) -> list[str]:
     """What a fit found: the data, how it went, the parts."""
-    size = f"{summary['data']}: {summary['n_samples']} × {summary['n_features']}"
+    size = f"{summary['data']}: {summary.get('size') or shape_of(summary)}"
     if "steps" in summary:
         lines = [f"{size}: {summary['sentence']} ({summary['seconds']:.1f} s)"]
         lines += [f"  {step['name']}: {step['sentence']}" for step in summary["steps"] if step["sentence"]]
@@ -26,6 +26,11 @@ def lines_of_fit(summary: dict[str, Any], extra: list[str]) -> list[str]:
     if len(summary["parts"]) > MOST:
         lines.append(f"  … and {len(summary['parts']) - MOST} more in summary.json")
     return [*lines, *extra]
+
+
+def shape_of(summary: dict[str, Any]) -> str:
+    """Rows and columns."""
+    return f"{summary['n_samples']} × {summary['n_features']}"
 
 
 def lines_of_model(summary: dict[str, Any], name: str, indent: str = "") -> list[str]:

@@ -33,7 +33,7 @@ Pictures = Sequence[tuple[str, Callable[[Path], None]]]
 @dataclass(frozen=True)
 class Samples:
     """Rows to learn from: X, names of rows and (where there are any) of columns, the file, labels, and the shape of a
-    row where rows are pictures.
+    row where rows are pictures. `more` are further arguments of the model's fit.
     """
 
     X: Any
@@ -42,6 +42,7 @@ class Samples:
     source: str
     y: Any = None
     shape: tuple[int, ...] | None = None
+    more: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, data: Path, model: Any, reading: dict[str, Any]) -> Samples:
@@ -112,7 +113,7 @@ class Extras:
         Instead of the model's own two.
     pictures : list of (name, function of a path)
     files : list of (name, function of a path)
-        Further files, written by these functions.
+        Further files, written by these functions with the tables.
     lines : list of str
         For a person.
     """
@@ -173,7 +174,7 @@ def run(
         extras, tables = session.completed(lambda: results(fitted, after))
         prepare_to_keep(model, samples)
         pictures = drawn(extras.pictures, session)
-    names = [*(table.name for table in tables), *pictures, *(name for name, _ in extras.files)]
+    names = [*(table.name for table in tables), *(name for name, _ in extras.files), *pictures]
     summary = {
         "data": samples.source,
         **summary_of(model),
@@ -193,7 +194,7 @@ def run(
 
 def fit(model: Any, samples: Samples, checkpoint: Path | None, session: Session) -> Fitted:
     """Fit the model."""
-    more = {} if checkpoint is None else {"checkpoint": checkpoint}
+    more = samples.more | ({} if checkpoint is None else {"checkpoint": checkpoint})
     labels = () if samples.y is None else (samples.y,)
     direct = hasattr(model, "fit_transform") and all(takes(model.fit_transform, name) for name in more)
     W = None
@@ -300,6 +301,8 @@ def write(
     with uninterrupted():
         for table in tables:
             write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
+        for name, write_file in files:
+            write_file(folder / name)
         save(model, folder / "model.partwise")
         write_json(folder / "summary.json", summary)
         for name, picture in pictures.items():

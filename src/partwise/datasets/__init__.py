@@ -19,6 +19,7 @@ from partwise.datasets._audio import fetch_audio
 from partwise.datasets._bars import make_bars
 from partwise.datasets._boolean import make_boolean
 from partwise.datasets._catalogue import dataset_names, fetch, register_dataset
+from partwise.datasets._chord import make_chord
 from partwise.datasets._digits import load_digits
 from partwise.datasets._docstrings import load_docstrings
 from partwise.datasets._genes import fetch_all_aml
@@ -60,6 +61,7 @@ __all__ = [
     "locate",
     "make_bars",
     "make_boolean",
+    "make_chord",
     "make_low_rank",
     "register_dataset",
     "register_file",

@@ -3,6 +3,9 @@
 from partwise.domains.annotated import layer_of as layer_of
 from partwise.domains.annotated import store as store
 from partwise.domains.annotated import store_file as store_file
+from partwise.domains.audio import Recording as Recording
+from partwise.domains.audio import read_audio as read_audio
+from partwise.domains.audio import write_audio as write_audio
 from partwise.domains.graph_files import Graph as Graph
 from partwise.domains.graph_files import graph_of as graph_of
 from partwise.domains.graph_files import node_labels as node_labels
@@ -10,9 +13,14 @@ from partwise.domains.graph_files import read_graph as read_graph
 from partwise.domains.image import DeslantCrop as DeslantCrop
 from partwise.domains.networks import activations as activations
 from partwise.domains.networks import with_activations as with_activations
+from partwise.domains.onsets import find_onsets as find_onsets
 from partwise.domains.pictures import Pictures as Pictures
 from partwise.domains.pictures import picture_image as picture_image
 from partwise.domains.pictures import read_pictures as read_pictures
+from partwise.domains.pitch import fundamental as fundamental
+from partwise.domains.pitch import note_frequency as note_frequency
+from partwise.domains.pitch import note_name as note_name
+from partwise.domains.spectrogram import ShortTime as ShortTime
 from partwise.domains.text import document_term_matrix as document_term_matrix
 from partwise.domains.text import leading_words as leading_words
 from partwise.domains.text import make_vectorizer as make_vectorizer

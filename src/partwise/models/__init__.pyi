@@ -12,5 +12,6 @@ from partwise.models.mixture import MixtureClassifier as MixtureClassifier
 from partwise.models.nmf import NMF as NMF
 from partwise.models.semi import SemiNMF as SemiNMF
 from partwise.models.semisupervised import SemiSupervisedNMF as SemiSupervisedNMF
+from partwise.models.separation import SourceSeparation as SourceSeparation
 from partwise.models.symmetric import SymmetricNMF as SymmetricNMF
 from partwise.models.topics import TopicModel as TopicModel

@@ -5,9 +5,11 @@ from partwise.plot.comparison_picture import comparison
 from partwise.plot.graph_picture import communities
 from partwise.plot.history_picture import history
 from partwise.plot.images import draw_parts, image_grid
+from partwise.plot.likeness_picture import likeness
 from partwise.plot.lines import draw_curve
 from partwise.plot.parts_picture import parts
 from partwise.plot.reconstruction_picture import reconstructions
+from partwise.plot.separation_picture import separation
 from partwise.plot.style import INK, SERIES, figure, require_matplotlib, save_figure
 from partwise.plot.tiles_picture import tiles
 from partwise.plot.topics_picture import topics
@@ -24,10 +26,12 @@ __all__ = [
     "figure",
     "history",
     "image_grid",
+    "likeness",
     "parts",
     "reconstructions",
     "require_matplotlib",
     "save_figure",
+    "separation",
     "tiles",
     "topics",
     "usage",
