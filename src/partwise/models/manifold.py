@@ -13,7 +13,7 @@ from partwise.io.registry import register_model
 from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.graph_part import GRAPH_CONTENTS, WithGraph
 from partwise.models.label_part import LABEL_CONTENTS
-from partwise.models.label_readout import Teaching, joins_alike, labels_alone, labels_along
+from partwise.models.label_readout import Teaching, best_reach, joins_alike, labels_alone, labels_along
 from partwise.models.semisupervised import WithLabels
 
 
@@ -161,8 +161,9 @@ class ManifoldNMF(WithGraph, WithLabels):
         # (A graph whose best weight in the factorization is 0 still tells who is whose neighbour.)
         return not self._labels.multilabel and self.graph_weight != 0
 
-    def _teachings(self, features: np.ndarray) -> list[Teaching]:
+    def _teachings(self, features: np.ndarray, weights: np.ndarray) -> list[Teaching]:
         if not self._spreads():
-            return super()._teachings(features)
-        along = partial(labels_along, self._graphs[0])
-        return [along, labels_alone] if joins_alike(self._graphs[0], features) else [labels_alone, along]
+            return super()._teachings(features, weights)
+        graph = self._graphs[0]
+        along = partial(labels_along, graph, best_reach(graph, self._labels, weights))
+        return [along, labels_alone] if joins_alike(graph, features) else [labels_alone, along]

@@ -26,6 +26,7 @@ from partwise.models.label_part import (
 from partwise.models.label_readout import (
     Teaching,
     best_teaching,
+    class_probabilities,
     labels_alone,
     readout_features,
     trained_readout,
@@ -157,14 +158,12 @@ class WithLabels(ClassifierMixin, NMFVariant):
         array of shape (n_samples, n_classes)
             Probabilities. Rows sum to one, unless samples may belong to several classes.
         """
-        from scipy.special import expit, softmax
-
         check_is_fitted(self)
         W = self.transform(X)
         W = W.to_numpy() if hasattr(W, "to_numpy") else np.asarray(W)
         features = readout_features(W, self.components_, self.readout_typical_)
-        scores = features @ self.readout_coef_.reshape(features.shape[1], -1) + self.readout_intercept_
-        return np.asarray(expit(scores) if self.multilabel_ else softmax(scores, axis=1))
+        coef = self.readout_coef_.reshape(features.shape[1], -1)
+        return class_probabilities(features, coef, self.readout_intercept_, self.multilabel_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
         """The share of samples that are classified rightly.
@@ -231,7 +230,7 @@ class WithLabels(ClassifierMixin, NMFVariant):
         found = outside(self._solve_rows(alone, Ht), units.W)
         features = np.zeros((n, 2 * W.shape[1]))
         features[rows] = readout_features(found, self.components_, self.readout_typical_)
-        teachings = self._teachings(features)
+        teachings = self._teachings(features, weights)
         chosen = best_teaching(teachings, labels, features, weights)
         taught = teachings[chosen](labels)
         coef, self.readout_intercept_ = trained_readout(
@@ -248,7 +247,7 @@ class WithLabels(ClassifierMixin, NMFVariant):
         """Whether the read-out may learn from other samples than those with labels."""
         return False
 
-    def _teachings(self, features: np.ndarray) -> list[Teaching]:
+    def _teachings(self, features: np.ndarray, weights: np.ndarray) -> list[Teaching]:
         """What the read-out may learn from, the first where there is no evidence against it."""
         return [labels_alone]
 
