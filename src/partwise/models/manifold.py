@@ -90,6 +90,8 @@ class ManifoldNMF(WithGraph, WithLabels):
         As in `SemiSupervisedNMF`.
     graph_, graph_weight_, label_weight_
         What was used.
+    embedding_ : array of shape (n_samples, n_components)
+        As in `GraphNMF`: W of the samples of the fit.
     reconstruction_err_, objective_, history_, n_iter_, converged_, ended_by_, restarts_, solver_
         As in `NMF`.
 
