@@ -1,5 +1,7 @@
 """Labels, a graph and sample weights in DeepNMF."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -111,12 +113,14 @@ def test_gradients_by_finite_differences(activation, tied):
 
         def value(A, i=i):
             bases = [*H[:i], A.reshape(H[i].shape), *H[i + 1 :]]
-            F, found = steps.forward(W, bases)[0], steps._slopes(W, bases, C, P, G, r, None)[0].sum()
-            parts = [chained(bases[: j + 1]) for j in range(3)]
-            return found + sum(
-                ScaledGraph(Graph(FRIENDS, 0.3)).value(F[j], np.ascontiguousarray(parts[j].T))
-                for j in range(3)
-            )
+            F, parts = steps.forward(W, bases)[0], [chained(bases[: j + 1]) for j in range(3)]
+            found = steps._slopes(W, bases, C, P, G, r, None)[0].sum()
+            graph = ScaledGraph(Graph(FRIENDS, 0.3))
+            alone = StructuredSteps(g, True, replace(structure, graph=None, graph_layers=()))
+            without = alone._slopes(W, bases, C, P, G, r, None)[0].sum()
+            rough = sum(graph.value(F[j], np.ascontiguousarray(parts[j].T)) for j in range(3))
+            assert found == pytest.approx(without + rough)
+            return found
 
         def slope(A, i=i):
             bases = [*H[:i], A.reshape(H[i].shape), *H[i + 1 :]]

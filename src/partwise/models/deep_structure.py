@@ -26,6 +26,7 @@ from partwise.models.deep_steps import (
     chained,
     descended,
     filled_product,
+    objective,
     swept,
     weighted_gram,
 )
@@ -87,7 +88,7 @@ class StructuredSteps(ActivatedSteps):
         F = self.forward(state.W, state.H)[0]
         if not state.C:
             state.C = self.label_factors(problem, F, {})
-        loss = problem.data_loss(F[0], np.ascontiguousarray(state.H[0].T))
+        loss = objective(problem, F[0], np.ascontiguousarray(state.H[0].T))
         return loss + self.known(problem, F, state.H, state.C)
 
     def known(
@@ -167,11 +168,7 @@ class StructuredSteps(ActivatedSteps):
             def of_base(A: np.ndarray, i: int = i) -> tuple[np.ndarray, np.ndarray]:
                 bases = [*H[:i], A, *H[i + 1 :]]
                 value, slopes = self._slopes(W, bases, C, P, G, r, None)
-                total = value.sum() + sum(
-                    0.5 * float(self._roughness(self.forward(W, bases)[0][j]) @ _sizes(bases, j))
-                    for j in self.structure.graph_layers
-                )
-                return np.array([[total]]), slopes[len(H) - i]
+                return value.sum(keepdims=True)[:, None], slopes[len(H) - i]
 
             lower = -np.inf if self.semi else 0.0
             H[i], lengths[str(i)] = descended(of_base, H[i], lower, STEPS, lengths.get(str(i)))
@@ -200,15 +197,15 @@ class StructuredSteps(ActivatedSteps):
     ) -> tuple[np.ndarray, list[np.ndarray]]:
         """The objective of each row, and its derivatives by W, H_l … H_2, in this order.
 
-        With `ties` they stand for the graph, in the values too; without them the derivatives are those of the graph
-        itself, whose value is no sum over rows and is left out.
+        With `ties` they stand for the graph; without them, of a row's edges half of what they cost is its own.
         """
         s = self.structure
         F, Z = self.forward(W, H)
         D = F[0] @ G
         value = r * (F[0] * (0.5 * D - P)).sum(axis=1, dtype=float)
         D = r[:, None].astype(W.dtype) * (D - P)
-        slopes = []
+        slopes: list[np.ndarray] = []
+        roughness: dict[int, np.ndarray] = {}
         for i in range(len(H)):
             if i > 0:
                 D = D * self.activation.slope(Z[i - 1])
@@ -224,11 +221,15 @@ class StructuredSteps(ActivatedSteps):
                 value += (F[i] * (linear + 0.5 * quadratic * F[i])).sum(axis=1)
                 D += (linear + quadratic * F[i]).astype(D.dtype)
             elif s.graph is not None and i in s.graph_layers:
-                D += (0.5 * s.graph.gradient(F[i]) * _sizes(H, i)).astype(D.dtype)
+                pulled = 0.5 * s.graph.gradient(F[i])
+                rough = F[i] * pulled
+                roughness[i] = rough.sum(axis=0)
+                value += 0.5 * (rough @ _sizes(H, i))
+                D += (pulled * _sizes(H, i)).astype(D.dtype)
         if ties is None:
             # Bases also decide the norms of the parts that features count by.
             for i in s.graph_layers:
-                c = self._roughness(F[i])[:, None]
+                c = roughness[i][:, None]
                 for j in range(1, i + 1):
                     more = _between(H, i, j).T @ (c * chained(H[: i + 1])) @ chained(H[:j]).T
                     slopes[j - 1] = slopes[j - 1] + more.astype(D.dtype)

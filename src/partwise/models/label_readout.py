@@ -16,7 +16,7 @@ from partwise.models.label_part import Labels
 #: Folds of the labelled samples when two teachings are compared, and how many samples each may learn from there.
 FOLDS, MOST_ROWS = 5, 3000
 #: How far labels may be carried along edges; the first where there is no evidence for another.
-REACHES = (0.9, 0.95, 0.8)
+REACHES = (0.85, 0.95, 0.7)
 
 
 class Taught(NamedTuple):
