@@ -131,3 +131,27 @@ def test_parameters_are_checked():
             SemiSupervisedNMF(2, **parameters).fit(X, y)
     with pytest.raises(ValueError, match="in memory"):
         SemiSupervisedNMF(2).fit(lambda: iter([X]), y)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_a_graph_that_says_nothing_of_the_classes_teaches_nothing(digits, share):
+    X, y, _ = digits
+    rng = np.random.default_rng(3)
+    known = np.where(rng.random(len(y)) < share, y, -1)
+    first = np.unique(y, return_index=True)[1]
+    known[first] = y[first]
+    plain = SemiSupervisedNMF(8).fit(X, known)
+    apart = (rng.random((len(y), len(y))) < 0.01) & (y[:, None] != y)
+    for graph in (sp.random(len(y), len(y), 0.01, random_state=0), sp.csr_matrix(apart, dtype=float)):
+        model = ManifoldNMF(8, graph=(graph + graph.T) / 2).fit(X, known)
+        assert model.graph_weight_ == 0
+        assert not model.labels_spread_
+        np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    assert ManifoldNMF(8).fit(X, known).labels_spread_
+
+
+def test_usual_amounts_are_those_of_all_samples(digits):
+    X, _, known = digits
+    model = SemiSupervisedNMF(6).fit(X, known)
+    # The convention: columns of W have root mean square one half over all samples.
+    np.testing.assert_allclose(model.readout_typical_, 0.5, rtol=1e-3)

@@ -23,11 +23,20 @@ def bench(
     tiles: Annotated[
         bool, typer.Option("--tiles", help="Race Boolean factorization instead; CASES are tables.")
     ] = False,
+    structure: Annotated[
+        bool,
+        typer.Option(
+            "--structure", help="Cost of models with a graph, labels, layers; CASES: dense, sparse."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Race against other libraries: how soon partwise reaches what they end at. Data from PARTWISE_DATA where set."""
     if tiles:
         bench_tiles(output, cases or (), peer or (), seconds, as_json)
+        return
+    if structure:
+        bench_structure(output, cases or (), seeds, as_json)
         return
     from partwise.bench.run import run_bench, table_lines
     from partwise.bench.solvers import SOLVERS
@@ -58,4 +67,16 @@ def bench_tiles(
             raise ValueError(f"no table is called '{name}'; there are {', '.join(TABLES)}.")
     summary = race_tiles(output, names, peers or [name for name in RACERS if name != PARTWISE], limit)
     lines = [*summary.pop("lines"), f"Results are in {output}/: tiles.json"]
+    emit(summary, as_json, lines)
+
+
+def bench_structure(output: Path, names: Sequence[str], rounds: int, as_json: bool) -> None:
+    """What iterations of structured models cost; see `partwise.bench.structure`."""
+    from partwise.bench.structure import CASES, race_structure
+
+    for name in names:
+        if name not in CASES:
+            raise ValueError(f"no case is called '{name}'; with --structure there are {', '.join(CASES)}.")
+    summary = race_structure(output, names, rounds)
+    lines = [*summary.pop("lines"), f"Results are in {output}/: structure.json"]
     emit(summary, as_json, lines)

@@ -55,7 +55,8 @@ def fit(
         str | None, Option(help="random, nndsvd, nndsvda or nndsvdar; for binary: nmf, random or data.")
     ] = None,
     graph: Annotated[
-        str | None, Option(help="For graph and manifold: knn, similarity, or a file with a square table.")
+        str | None,
+        Option(help="For graph, manifold and deep: knn, similarity, or a file with a square table."),
     ] = None,
     inference: Annotated[str | None, Option(help="For binary: auto, exact or truncated.")] = None,
     alpha_w: Annotated[float | None, Option(help="Penalty on W.")] = None,
@@ -154,9 +155,15 @@ def check_fit_takes(model: Any, kind: str, labels: str | None, checkpoint: Path 
     """Labels where the model needs them and nowhere else; checkpoints where it keeps them."""
     parameters = inspect.signature(model.fit).parameters
     needed = "y" in parameters and parameters["y"].default is inspect.Parameter.empty
-    if needed and labels is None:
+    # Models that may do with or without labels say where these count.
+    chosen = hasattr(model, "label_layer")
+    if labels is None and (needed or (chosen and model.label_layer is not None)):
         raise ValueError(f"--model {kind} learns from labels: name them with --labels.")
-    if labels is not None and not needed:
+    if labels is not None and chosen and model.label_layer is None:
+        raise ValueError(
+            f"--model {kind} learns from --labels at layers that you name: add --set label_layer=-1 for the last."
+        )
+    if labels is not None and not needed and not chosen:
         raise ValueError(f"--labels does not apply to --model {kind}, which learns without labels.")
     if checkpoint is not None and "checkpoint" not in parameters:
         raise ValueError(f"--checkpoint does not apply to --model {kind}, whose fit keeps no checkpoints.")

@@ -6,6 +6,7 @@ rows whose labels are seen in the same places share one Gram matrix.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterator
 from typing import Any
@@ -53,21 +54,38 @@ class Joined(InMemory):
         self.X, self.at, self.labels, self.seen, self.weight = X, at, Y, seen, weight
         r = None if X.row_weight is None else X.row_weight[at]
         self.Y = Dense.of(np.where(seen, Y, 0.0).astype(X.dtype), weight * seen.astype(X.dtype), r)
-        self.upright = upright
-        n, m = X.shape[0], X.shape[1] + Y.shape[1]
-        self.shape = (n, m) if upright else (m, n)
         self.dtype = X.dtype
-        self.row_weight, self.inner_weight = (X.row_weight, None) if upright else (None, X.row_weight)
+        #: What is found once for both ways to read: where labels are seen, by samples and by labels.
+        self._patterns: dict[bool, tuple[np.ndarray, np.ndarray]] = {}
+        self._turn(upright)
+
+    def _turn(self, upright: bool) -> None:
+        n, m = self.X.shape[0], self.X.shape[1] + self.labels.shape[1]
+        self.upright = upright
+        self.shape = (n, m) if upright else (m, n)
+        weight = self.X.row_weight
+        self.row_weight, self.inner_weight = (weight, None) if upright else (None, weight)
 
     @property
     def T(self) -> Joined:
-        """Features and labels are the rows."""
-        return Joined(self.X, self.at, self.labels, self.seen, self.weight, not self.upright)
+        """Features and labels are the rows; the memory is shared."""
+        other = copy.copy(self)
+        other._mean = None
+        other._turn(not self.upright)
+        return other
+
+    def _seen_patterns(self, upright: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The different rows of `seen` (or of its transpose), and which of them each row is."""
+        if upright not in self._patterns:
+            seen = self.seen if upright else self.seen.T
+            patterns, which = np.unique(seen, axis=0, return_inverse=True)
+            self._patterns[upright] = patterns, which.ravel()
+        return self._patterns[upright]
 
     @property
     def weighted(self) -> bool:
         """Whether X has missing or weighted entries, or labels are seen in too many different places."""
-        return self.X.weighted or len(np.unique(self.seen, axis=0)) > MOST_PATTERNS
+        return self.X.weighted or len(self._seen_patterns(True)[0]) > MOST_PATTERNS
 
     @property
     def entries(self) -> int:
@@ -128,8 +146,7 @@ class Joined(InMemory):
     @property
     def row_groups(self) -> np.ndarray:
         """Rows that share a Gram matrix: 0 without labels, then by which labels are seen; features, then labels."""
-        seen = self.seen if self.upright else self.seen.T
-        groups = np.unique(seen, axis=0, return_inverse=True)[1].ravel() + 1
+        groups = self._seen_patterns(self.upright)[1] + 1
         if not self.upright:
             return np.concatenate([np.zeros(self.X.shape[1], dtype=groups.dtype), groups])
         out = np.zeros(self.shape[0], dtype=groups.dtype)
@@ -142,11 +159,11 @@ class Joined(InMemory):
         if self.upright:
             m = self.X.shape[1]
             base, L = B[:m].T @ B[:m], B[m:]
-            patterns = np.unique(self.seen, axis=0)
+            patterns = self._seen_patterns(True)[0]
             return np.stack([base, *(base + self.weight * (L[p].T @ L[p]) for p in patterns)]).astype(kind)
         Bc = self.inner(B)
         L, Lc = B[self.at], Bc[self.at]
-        patterns = np.unique(self.seen.T, axis=0)
+        patterns = self._seen_patterns(False)[0]
         return np.stack([B.T @ Bc, *(self.weight * (L[p].T @ Lc[p]) for p in patterns)]).astype(kind)
 
     def packed(self, start: int, stop: int) -> Iterator[RowSlab]:

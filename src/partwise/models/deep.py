@@ -8,19 +8,29 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from partwise.core import Problem, Session
-from partwise.io.contents import Array, ListOf, Number, Record, Text
+from partwise.io.contents import Array, Flag, ListOf, Matrix, Maybe, Number, Record, Text
 from partwise.io.registry import register_model
 from partwise.losses import FROBENIUS
 from partwise.models.base import FactorModel, fit_session
 from partwise.models.convention import SCALES, order_and_size
 from partwise.models.deep_activation import ACTIVATIONS
 from partwise.models.deep_fit import Fitted, Start, at_random, joint_fit, layer_by_layer
+from partwise.models.deep_known import check_known, layers_named, structure_of
 from partwise.models.deep_steps import ActivatedSteps, chained, filled_product
+from partwise.models.deep_structure import Structure
 from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.inputs import Given, given
+from partwise.models.label_part import Labels
+from partwise.models.label_readout import (
+    class_probabilities,
+    readout_features,
+    trained_readout,
+    typical_amounts,
+)
 from partwise.models.nmf import warn_unconverged
 from partwise.models.parameters import choice, missing_mark, real, whole
 from partwise.models.summary import ending, summarise
@@ -44,6 +54,10 @@ _KEPT = (
 #: How often missing entries of new rows are filled in, where there is an activation.
 REFILLED = 20
 _LAYER = Record({"objective": Number(nan=True), "n_iter": Number("i", 0), "ended_by": Text()})
+
+
+def _knows_classes(model: Any) -> bool:
+    return model.label_layer is not None
 
 
 @register_model
@@ -82,6 +96,19 @@ class DeepNMF(FactorModel):
         As in `SemiNMF`, for W and the last layer.
     max_time : float, optional
         Seconds that the fit may take.
+    label_layer : int, sequence of int or None, default=None
+        The layers whose features also explain the labels y of the samples: 1 is the one next to the data, −1 the
+        last. None: y is ignored.
+    label_weight : float, default=1.0
+        λ_y; at 1 labels count as much as the data of their samples.
+    graph : {"knn", "similarity"}, array, sparse matrix or None, default=None
+        A graph over the samples, as in `GraphNMF`; neighbours get similar features.
+    graph_layer : int or sequence of int, default=-1
+        The layers whose features it ties together.
+    graph_weight : float, default=0.1
+        λ_g.
+    n_neighbors : int, default=5
+        For "knn".
 
     Attributes
     ----------
@@ -106,9 +133,28 @@ class DeepNMF(FactorModel):
         Size of the last layer, number of columns.
     data_exponent_ : int
         As in `NMF`.
+    classes_ : array of shape (n_classes,), or None
+        The classes, where labels had a say.
+    label_components_ : list of arrays, or None
+        Their factors C, of shape (layers[i − 1], n_classes), for each of the layers with labels.
+    graph_ : csr_matrix or None
+        The graph, where it had a say.
 
     Notes
     -----
+    With labels y and a graph with Laplacian L, what is minimised is the above plus
+
+    .. math::
+
+        \frac{\lambda_y}{2} \sum_i \|y - F_i C_i\|^2
+        + \frac{\lambda_g}{2} \sum_i \sum_k \|p_{ik}\|^2\, f_{ik}^\top L f_{ik}
+
+    over the layers i that `label_layer` and `graph_layer` name. :math:`F_i` has the features of layer i, with columns
+    :math:`f_{ik}`, and :math:`p_{ik}` are its parts over the data. Labels are those of labelled samples, at the size
+    of the samples. They act in the joint fit, whose factors then move along their gradients. Without an activation
+    labels at one layer do what they do at any other: a label factor of one is, in another basis, one of all.
+    `predict` is the read-out of `SemiSupervisedNMF`, from the features of the last layer with labels.
+
     Without an activation the cost knows the bases only by their product: the model is that of one layer,
     ``SemiNMF(layers[-1])``, with a factored basis. Layers matter for where the fit starts, and as a description of
     the parts. With signed bases the joint fit therefore moves W and the product, and puts the change into H_1, which
@@ -132,7 +178,24 @@ class DeepNMF(FactorModel):
         "bases_": ListOf(Array("f", (None, None))),
         "feature_means_": ListOf(Array("f", (None,), low=0)),
         "pretraining_": ListOf(_LAYER),
+        "classes_": Maybe(Array("biufUO", ("n_classes",))),
+        "label_components_": Maybe(ListOf(Array("f", (None, "n_classes")))),
+        "readout_": Maybe(
+            Record(
+                {
+                    "coef": Array("f", (None, "n_classes")),
+                    "intercept": Array("f", ("n_classes",)),
+                    "typical": Array("f", (None,), low=0),
+                    "multilabel": Flag(),
+                }
+            )
+        ),
+        "graph_": Maybe(Matrix("f", (None, None), low=0)),
     }
+    #: The command line may hand over samples without a label.
+    unknown_labels = True
+    #: How "knn" makes its graph; as in `GraphNMF`.
+    graph_on, edge_weights, metric = "samples", "binary", "cosine"
 
     def __init__(
         self,
@@ -149,6 +212,12 @@ class DeepNMF(FactorModel):
         missing_values: float | None = np.nan,
         scale: str | None = "samples",
         max_time: float | None = None,
+        label_layer: int | Sequence[int] | None = None,
+        label_weight: float = 1.0,
+        graph: Any = None,
+        graph_layer: int | Sequence[int] = -1,
+        graph_weight: float = 0.1,
+        n_neighbors: int = 5,
     ) -> None:
         self.layers = layers
         self.semi = semi
@@ -162,18 +231,27 @@ class DeepNMF(FactorModel):
         self.missing_values = missing_values
         self.scale = scale
         self.max_time = max_time
+        self.label_layer = label_layer
+        self.label_weight = label_weight
+        self.graph = graph
+        self.graph_layer = graph_layer
+        self.graph_weight = graph_weight
+        self.n_neighbors = n_neighbors
 
     # ------------------------------------------------------------------ public
 
-    def fit(self, X: Any, y: Any = None, checkpoint: Any = None) -> DeepNMF:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> DeepNMF:
         """Learn the parts of every layer.
 
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             Data, nonnegative unless `semi`.
-        y : None
-            Ignored.
+        y : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Classes, with −1, NaN or None where they are not known, or 0, 1 and NaN for each class. Ignored unless
+            `label_layer` names a layer.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts; 2 is the row twice.
         checkpoint : path, optional
             Folder in which the fit saves its state, and from which a later call goes on.
 
@@ -182,18 +260,21 @@ class DeepNMF(FactorModel):
         DeepNMF
             The model itself.
         """
-        self._fit(X, checkpoint)
+        self._fit(X, y, sample_weight, checkpoint)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, checkpoint: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, checkpoint: Any = None) -> Any:
         """Learn the parts of every layer, and return W.
 
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             Data, nonnegative unless `semi`.
-        y : None
-            Ignored.
+        y : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Classes, with −1, NaN or None where they are not known, or 0, 1 and NaN for each class. Ignored unless
+            `label_layer` names a layer.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts; 2 is the row twice.
         checkpoint : path, optional
             Folder in which the fit saves its state, and from which a later call goes on.
 
@@ -201,9 +282,9 @@ class DeepNMF(FactorModel):
         -------
         array of shape (n_samples, layers[-1])
             W. Without an activation it agrees with `transform`; with one, the problem of a row has several optima,
-            and `transform` may find another.
+            and `transform` may find another. With labels or a graph W has their pull; `transform` knows data alone.
         """
-        W, row_names = self._fit(X, checkpoint)
+        W, row_names = self._fit(X, y, sample_weight, checkpoint)
         return self._named(W, row_names)
 
     def transform(self, X: Any) -> Any:
@@ -242,6 +323,45 @@ class DeepNMF(FactorModel):
         if whole("layer", layer) > len(self.bases_):
             raise ValueError(f"layer must be at most {len(self.bases_)}, the number of layers; got {layer}.")
         return self._rows(self._given(X, reset=False), int(layer))
+
+    @available_if(_knows_classes)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """How probable each class is for each sample; only with `label_layer`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Data with the columns of the fit.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Probabilities. Rows sum to one, unless samples may belong to several classes.
+        """
+        check_is_fitted(self)
+        layer = layers_named("label_layer", self.label_layer, len(self.bases_))[-1] + 1
+        F = self.layer_features(X, layer)
+        features = readout_features(F, self.layer_components_[layer - 1], self.readout_["typical"])
+        return class_probabilities(features, **{k: v for k, v in self.readout_.items() if k != "typical"})
+
+    @available_if(_knows_classes)
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each sample, only with `label_layer`; for labels in several columns, 0 or 1 for each.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Data with the columns of the fit.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            Classes.
+        """
+        probable = self.predict_proba(X)
+        if self.readout_["multilabel"]:
+            return (probable > 0.5).astype(int)
+        return np.asarray(self.classes_[probable.argmax(axis=1)])
 
     @property
     def layer_components_(self) -> list[np.ndarray]:
@@ -292,57 +412,74 @@ class DeepNMF(FactorModel):
 
     # ----------------------------------------------------------------- fitting
 
-    def _fit(self, X: Any, checkpoint: Any) -> tuple[np.ndarray, Any]:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any) -> tuple[np.ndarray, Any]:
         self._check_parameters()
-        data = self._given(X, reset=True)
+        data = self._given(X, reset=True, sample_weight=sample_weight)
         self._check_sizes(data)
-        problem = Problem(data.X)
+        problem, structure = Problem(data.X), structure_of(self, data, y)
+
+        def identity() -> dict[str, Any]:
+            found = {"shape": data.X.shape, "contents": data.X.digest(), "exponent": data.exponent}
+            if structure is not None and structure.labels is not None:
+                found["labels"] = [structure.labels.at, structure.labels.Y, structure.labels.seen]
+            return found
+
         with fit_session(
-            self,
-            total=self.max_iter,
-            max_time=self.max_time,
-            checkpoint=checkpoint,
-            data=lambda: {"shape": data.X.shape, "contents": data.X.digest(), "exponent": data.exponent},
+            self, total=self.max_iter, max_time=self.max_time, checkpoint=checkpoint, data=identity
         ) as session:
             start = layer_by_layer(self, session, data) if self.pretrain else at_random(self, problem)
-            done = self._joint(session, problem, start)
-            W, H = self._finish(session, problem, data, done)
-            session.keep(lambda: self._keep(problem, data, start, done, W, H))
-            if self.finetune or len(H) == 1:
+            done = self._joint(session, problem, start, structure)
+            W, done = self._finish(session, problem, structure, done)
+            session.keep(lambda: self._keep(problem, data, start, done, W, structure))
+            if self.finetune or len(done.H) == 1:
                 warn_unconverged(self, done.objective)
         return W, data.row_names
 
-    def _joint(self, session: Session, problem: Problem, start: Start) -> Fitted:
-        if len(start.H) > 1 or not start.layers:
-            return joint_fit(self, session, problem, start)
+    def _joint(self, session: Session, problem: Problem, start: Start, structure: Structure | None) -> Fitted:
+        if len(start.H) > 1 or not start.layers or structure is not None:
+            return joint_fit(self, session, problem, start, structure)
         # One layer is fitted as a whole already.
         (layer,) = start.layers
-        course = (list(map(float, layer[name])) for name in ("objective_history", "seconds"))
-        return Fitted(start.W, start.H, layer["ended_by"], layer["n_iter"], *course)
+        objective, seconds = (list(map(float, layer[name])) for name in ("objective_history", "seconds"))
+        return Fitted(start.W, start.H, layer["ended_by"], layer["n_iter"], objective, seconds, {})
 
     def _finish(
-        self, session: Session, problem: Problem, data: Given, done: Fitted
-    ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """W and the bases in the house convention, W as `transform` gives it where that is the best there is."""
-        W, H = done.W, list(done.H)
-        if len(H) == 1 and self.pretrain:
-            return W, H
-        order, size = order_and_size(W, chained(H).T, None, self.scale, signed=True)
+        self, session: Session, problem: Problem, structure: Structure | None, done: Fitted
+    ) -> tuple[np.ndarray, Fitted]:
+        """W and the fit in the house convention, W as `transform` gives it where that is the best there is."""
+        W, H, C = done.W, list(done.H), dict(done.C)
+        if len(H) == 1 and self.pretrain and structure is None:
+            return W, done
+        order, size = order_and_size(W, chained(H).T, problem.X.row_weight, self.scale, signed=True)
         W = np.ascontiguousarray(W[:, order] * size, dtype=W.dtype)
         H[-1] = np.ascontiguousarray(H[-1][order] / size[:, None], dtype=W.dtype)
-        if self.activation is None and self.tol > 0 and done.reason in ("converged", "max_iter"):
+        last = str(len(H) - 1)
+        if last in C:
+            C[last] = C[last][order] / size[:, None]
+        alone = self.activation is None and structure is None
+        if alone and self.tol > 0 and done.reason in ("converged", "max_iter"):
             with session.interruptible():
                 W = self._solved(problem, chained(H))
-        return W, H
+        return W, done._replace(W=W, H=H, C=C)
 
     def _keep(
-        self, problem: Problem, data: Given, start: Start, done: Fitted, W: np.ndarray, H: list[np.ndarray]
+        self,
+        problem: Problem,
+        data: Given,
+        start: Start,
+        done: Fitted,
+        W: np.ndarray,
+        structure: Structure | None,
     ) -> None:
+        H = done.H
         units = Units(data.exponent, data.exponent, 2.0) if data.exponent else Units()
         features = [W] if self.activation is None else self._steps().forward(W, H)[0]
         basis = chained(H) if self.activation is None else H[0]
         loss = problem.data_loss(features[0], np.ascontiguousarray(basis.T))
-        self.feature_means_ = [np.maximum(F.mean(axis=0), 0) for F in features]
+        self.feature_means_ = [
+            np.maximum(np.average(F, axis=0, weights=problem.X.row_weight).astype(F.dtype), 0)
+            for F in features
+        ]
         self.pretraining_ = [
             {**layer, "objective": float(units.objective(layer["objective"]))}
             for layer in map(_told, start.layers)
@@ -354,11 +491,37 @@ class DeepNMF(FactorModel):
         self.n_samples_fit_ = problem.X.shape[0]
         self.n_iter_, self.ended_by_ = done.n_iter, done.reason
         self.converged_ = done.reason == "converged"
-        self.objective_ = float(units.objective(loss))
+        self.objective_ = float(units.objective(loss if structure is None else done.objective[-1]))
         self.reconstruction_err_ = float(units.loss(float(np.sqrt(2.0 * loss)), 0.5))
         self.history_ = {
             "objective": units.objective(np.array(done.objective)),
             "seconds": np.array(done.seconds),
+        }
+        self.classes_: Any = None
+        self.label_components_: list[np.ndarray] | None = None
+        self.readout_: Any = None
+        self.graph_ = None if structure is None or structure.graph is None else structure.graph.adjacency
+        if structure is not None and structure.labels is not None:
+            # The features of the last layer with labels, from the data alone: what `predict` will see.
+            last = structure.label_layers[-1] + 1
+            found = self._rows(data, last)
+            self.classes_ = structure.labels.classes
+            self.label_components_ = [done.C[str(i)] for i in structure.label_layers]
+            self.readout_ = self._learned_readout(found, last, structure.labels, problem.X.row_weight)
+
+    def _learned_readout(
+        self, F: np.ndarray, layer: int, labels: Labels, row_weight: np.ndarray | None
+    ) -> dict[str, Any]:
+        r = np.ones(len(F)) if row_weight is None else np.asarray(row_weight, dtype=float)
+        typical = typical_amounts(F, r)
+        features = readout_features(F[labels.at], self.layer_components_[layer - 1], typical)
+        Y = (labels.Y > 0).astype(float)
+        coef, intercept = trained_readout(features, Y, labels.seen, r[labels.at], labels.multilabel)
+        return {
+            "coef": coef,
+            "intercept": intercept,
+            "typical": typical,
+            "multilabel": labels.multilabel,
         }
 
     # ---------------------------------------------------------------- new rows
@@ -401,11 +564,12 @@ class DeepNMF(FactorModel):
 
     # ------------------------------------------------------------------ checks
 
-    def _given(self, X: Any, *, reset: bool) -> Given:
+    def _given(self, X: Any, *, reset: bool, sample_weight: Any = None) -> Given:
         return given(
             self,
             X,
             reset=reset,
+            sample_weight=sample_weight,
             missing_values=self.missing_values,
             exponent=None if reset else self.data_exponent_,
             signed=self.semi,
@@ -433,6 +597,7 @@ class DeepNMF(FactorModel):
         missing_mark(self.missing_values)
         if self.max_time is not None:
             real("max_time", self.max_time)
+        check_known(self)
 
     def _check_sizes(self, data: Given) -> None:
         n, m = data.X.shape

@@ -12,9 +12,18 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from partwise.core import Problem, RelativeProgress, Result, Session, run
+from partwise.matrix import InMemory
 from partwise.models.base import as_generator
 from partwise.models.deep_activation import ACTIVATIONS
-from partwise.models.deep_steps import ActivatedSteps, DeepState, LayerSweeps, as_bases, chained
+from partwise.models.deep_steps import (
+    ActivatedSteps,
+    DeepState,
+    LayerSweeps,
+    as_bases,
+    chained,
+    weighted_gram,
+)
+from partwise.models.deep_structure import IDENTITY, Structure, StructuredSteps
 from partwise.models.inputs import Given
 from partwise.models.nmf import NMF
 from partwise.models.semi import SIGNED, SemiNMF
@@ -38,6 +47,8 @@ class Fitted(NamedTuple):
     n_iter: int
     objective: list[float]
     seconds: list[float]
+    #: Label factors by layer, where there are labels.
+    C: dict[str, np.ndarray]
 
 
 def layer_by_layer(model: Any, session: Session, data: Given) -> Start:
@@ -58,7 +69,7 @@ def layer_by_layer(model: Any, session: Session, data: Given) -> Start:
         def fitted(layer: NMF = layer, target: Any = target) -> dict[str, Any]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                W = layer.fit_transform(target)
+                W = layer.fit_transform(target, sample_weight=data.X.row_weight)
             course = {"objective_history": layer.history_["objective"], "seconds": layer.history_["seconds"]}
             return {"W": np.asarray(W), "H": layer.components_, **layer.restarts_[0], **course}
 
@@ -100,7 +111,8 @@ def at_random(model: Any, problem: Problem) -> Start:
     F = W if len(H) == 1 else W @ chained(H[1:])
     if model.activation is not None:
         F = ActivatedSteps(ACTIVATIONS[model.activation], model.semi).forward(W, H)[0][0]
-    product, G = X.transposed_product(F).astype(float), (F.T @ F).astype(float)
+    assert isinstance(X, InMemory)
+    product, G = X.transposed_product(X.T.inner(F)).astype(float), weighted_gram(X, F).astype(float)
     if model.semi:
         H[0] = np.ascontiguousarray(np.linalg.lstsq(G, product.T, rcond=None)[0], dtype=X.dtype)
     else:
@@ -108,7 +120,9 @@ def at_random(model: Any, problem: Problem) -> Start:
     return Start(W, H, [])
 
 
-def joint_fit(model: Any, session: Session, problem: Problem, start: Start) -> Fitted:
+def joint_fit(
+    model: Any, session: Session, problem: Problem, start: Start, structure: Structure | None
+) -> Fitted:
     """All layers together, from a start on; the objective never rises."""
     W, H = start.W, start.H
     options: dict[str, Any] = {
@@ -118,15 +132,18 @@ def joint_fit(model: Any, session: Session, problem: Problem, start: Start) -> F
         # From a start that was cut short nothing is kept: whoever goes on begins with the start.
         "name": "" if session.stopped else "joint",
     }
-    if model.activation is None and (model.semi or len(H) == 1):
+    method: LayerSweeps | ActivatedSteps
+    if structure is not None:
+        between = IDENTITY if model.activation is None else ACTIVATIONS[model.activation]
+        method = StructuredSteps(between, model.semi, structure)
+    elif model.activation is None and (model.semi or len(H) == 1):
         return _of_product(model.semi, problem, W, H, options)
-    method = (
-        LayerSweeps()
-        if model.activation is None
-        else ActivatedSteps(ACTIVATIONS[model.activation], model.semi)
-    )
+    elif model.activation is None:
+        method = LayerSweeps()
+    else:
+        method = ActivatedSteps(ACTIVATIONS[model.activation], model.semi)
     result: Result[DeepState] = run(problem, method, DeepState(W, as_bases(H)), **options)
-    return _fitted(result, result.state.W, result.state.H)
+    return _fitted(result, result.state.W, result.state.H, result.state.C or {})
 
 
 def _of_product(
@@ -150,6 +167,8 @@ def _of_product(
     return _fitted(result, W, [nearest.astype(W.dtype), *H[1:]])
 
 
-def _fitted(result: Result[Any], W: np.ndarray, H: list[np.ndarray]) -> Fitted:
+def _fitted(
+    result: Result[Any], W: np.ndarray, H: list[np.ndarray], C: dict[str, np.ndarray] | None = None
+) -> Fitted:
     history = result.history
-    return Fitted(W, H, result.reason, result.state.iteration, history.objective, history.seconds)
+    return Fitted(W, H, result.reason, result.state.iteration, history.objective, history.seconds, C or {})

@@ -31,6 +31,8 @@ class DeepState(RunState):
     W: np.ndarray
     bases: dict[str, np.ndarray]
     lengths: dict[str, np.ndarray] = field(default_factory=dict)
+    #: Label factors by layer, where there are labels.
+    C: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def H(self) -> list[np.ndarray]:
@@ -49,19 +51,27 @@ def chained(H: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def filled_product(X: InMemory, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """X B, with A Bᵀ in the place of entries that were not observed."""
+    """X B, with A Bᵀ in the place of entries that were not observed; rows of B count by the weights of samples."""
+    inner = X.inner(B)
     if not X.weighted:
-        return X.product(B)
+        return X.product(inner)
     seen, rebuilt = X.ratio_sums(A, B, FROBENIUS, 0.0)
-    return seen - rebuilt + A @ (B.T @ B)
+    return seen - rebuilt + A @ (B.T @ inner)
+
+
+def weighted_gram(X: InMemory, F: np.ndarray) -> np.ndarray:
+    """FᵀF, rows counted by the weights of samples."""
+    return F.T @ X.T.inner(F)
 
 
 def objective(problem: Problem, F: np.ndarray, Ht: np.ndarray, product: np.ndarray | None = None) -> float:
     """½‖X − F H‖² over the observed entries; `product` is Xᵀ F where it is known."""
     if problem.X.weighted:
         return problem.data_loss(F, Ht)
-    product = problem.X.transposed_product(F) if product is None else product
-    gram = float(np.vdot((F.T @ F).astype(float), (Ht.T @ Ht).astype(float)))
+    X = problem.X
+    assert isinstance(X, InMemory)
+    product = X.transposed_product(X.T.inner(F)) if product is None else product
+    gram = float(np.vdot(weighted_gram(X, F).astype(float), (Ht.T @ Ht).astype(float)))
     return max(0.5 * problem.squared_norm() - inner_product(product, Ht) + 0.5 * gram, 0.0)
 
 
@@ -72,7 +82,7 @@ class _Monotone:
         """One update of every factor."""
         found = self.moved(problem, state)
         if not found.objective <= state.objective:
-            found = DeepState(state.W, state.bases, found.lengths, objective=state.objective)
+            found = DeepState(state.W, state.bases, found.lengths, state.C, objective=state.objective)
         found.iteration = state.iteration + 1
         return found, Info(found.iteration, found.objective)
 
@@ -99,12 +109,12 @@ class LayerSweeps(_Monotone):
         assert isinstance(X, InMemory)
         Ht = np.ascontiguousarray(chained(H).T)
         _sweep(W, filled_product(X, W, Ht), Ht.T @ Ht)
-        product, S = filled_product(X.T, Ht, W), W.T @ W
+        product, S = filled_product(X.T, Ht, W), weighted_gram(X, W)
         for i in range(len(H)):
             C = chained(H[i + 1 :]) if i + 1 < len(H) else np.eye(W.shape[1], dtype=W.dtype)
             G, T = C.T @ S @ C, product @ C
             if i == 0:
-                H[0] = _swept(H[0], T, G)
+                H[0] = swept(H[0], T, G)
                 continue
             below = chained(H[:i])
             Q, T = below @ below.T, below @ T
@@ -112,7 +122,7 @@ class LayerSweeps(_Monotone):
             if most <= 0:
                 continue
             for _ in range(SWEEPS):
-                H[i] = _swept(H[i], T - Q @ H[i].T @ G + most * (H[i].T @ G), most * G)
+                H[i] = swept(H[i], T - Q @ H[i].T @ G + most * (H[i].T @ G), most * G)
         Ht = np.ascontiguousarray(chained(H).T)
         value = objective(problem, W, Ht, None if X.weighted else product)
         return DeepState(W, as_bases(H), objective=value)
@@ -123,7 +133,7 @@ def _sweep(A: np.ndarray, N: np.ndarray, G: np.ndarray) -> None:
     sweep(A, sums, NO_PRIOR.terms(), np.arange(A.shape[1]), SWEEPS, 0.1)
 
 
-def _swept(H: np.ndarray, N: np.ndarray, G: np.ndarray) -> np.ndarray:
+def swept(H: np.ndarray, N: np.ndarray, G: np.ndarray) -> np.ndarray:
     """H after sweeps over its columns, where ½⟨H, G H⟩ − ⟨Nᵀ, H⟩ is minimised."""
     A = np.ascontiguousarray(H.T)
     _sweep(A, N, G)
@@ -158,16 +168,23 @@ class ActivatedSteps(_Monotone):
         return objective(problem, self.forward(state.W, state.H)[0][0], state.H[0].T)
 
     def gradient(
-        self, W: np.ndarray, H: Sequence[np.ndarray], P: np.ndarray, G: np.ndarray
+        self,
+        W: np.ndarray,
+        H: Sequence[np.ndarray],
+        P: np.ndarray,
+        G: np.ndarray,
+        r: np.ndarray | None = None,
     ) -> tuple[np.ndarray, list[np.ndarray]]:
         """½⟨F_1 G, F_1⟩ − ⟨P, F_1⟩ of each row, and its derivatives by W, H_l … H_2, in this order.
 
-        With P = X H_1ᵀ and G = H_1 H_1ᵀ this is the loss, but for a constant.
+        With P = X H_1ᵀ and G = H_1 H_1ᵀ this is the loss, but for a constant; r are weights of the rows.
         """
         F, Z = self.forward(W, H)
         D = F[0] @ G
         value = (F[0] * (0.5 * D - P)).sum(axis=1, dtype=float)
         D -= P
+        if r is not None:
+            value, D = r * value, D * r[:, None].astype(D.dtype)
         slopes = []
         for i in range(1, len(H)):
             D = D * self.activation.slope(Z[i - 1])
@@ -181,15 +198,15 @@ class ActivatedSteps(_Monotone):
         assert isinstance(X, InMemory)
         F = self.forward(W, H)[0][0]
         Ht = np.ascontiguousarray(H[0].T)
-        H[0] = self._first(Ht, filled_product(X.T, Ht, F), F.T @ F)
+        H[0] = self._first(Ht, filled_product(X.T, Ht, F), weighted_gram(X, F))
         Ht = np.ascontiguousarray(H[0].T)
         P, G = filled_product(X, F, Ht), H[0] @ Ht
-        lengths = dict(state.lengths)
+        lengths, r = dict(state.lengths), X.row_weight
         W, lengths["W"] = self.rows(W, H, P, G, STEPS, lengths.get("W"))
         for i in range(len(H) - 1, 0, -1):
 
             def of_base(A: np.ndarray, i: int = i) -> tuple[np.ndarray, np.ndarray]:
-                value, slopes = self.gradient(W, [*H[:i], A, *H[i + 1 :]], P, G)
+                value, slopes = self.gradient(W, [*H[:i], A, *H[i + 1 :]], P, G, r)
                 return value.sum(keepdims=True)[:, None], slopes[len(H) - i]
 
             lower = -np.inf if self.semi else 0.0
@@ -198,8 +215,8 @@ class ActivatedSteps(_Monotone):
         if X.weighted:
             value = problem.data_loss(F, Ht)
         else:
-            gram = float(np.vdot((F.T @ F).astype(float), G.astype(float)))
-            value = max(0.5 * problem.squared_norm() - inner_product(P, F) + 0.5 * gram, 0.0)
+            gram = float(np.vdot(weighted_gram(X, F).astype(float), G.astype(float)))
+            value = max(0.5 * problem.squared_norm() - inner_product(P, X.T.inner(F)) + 0.5 * gram, 0.0)
         return DeepState(W, as_bases(H), lengths, objective=value)
 
     def rows(
@@ -221,7 +238,7 @@ class ActivatedSteps(_Monotone):
 
     def _first(self, Ht: np.ndarray, product: np.ndarray, G: np.ndarray) -> np.ndarray:
         if not self.semi:
-            return _swept(np.ascontiguousarray(Ht.T), product, G)
+            return swept(np.ascontiguousarray(Ht.T), product, G)
         # In double precision, and as a correction: what G cannot see stays as it is.
         G = G.astype(float)
         more = (product - Ht @ G) @ np.linalg.pinv(G, rcond=1e-12, hermitian=True)

@@ -84,13 +84,16 @@ class GraphNMF(WithGraph):
         λ used, for the samples and the features with ``graph_on="both"``.
     graph_ : csr_matrix, or tuple of two
         The graph used.
+    embedding_ : array of shape (n_samples, n_components), or None
+        W of the samples of the fit, where the graph is over samples: new samples may be their neighbours. It is kept
+        in the model file, as the graph is.
     reconstruction_err_, objective_, history_, n_iter_, converged_, ended_by_, restarts_, solver_
         As in `NMF`; the objective includes the penalty.
 
     Notes
     -----
-    `fit_transform` returns W with the graph's pull; `transform` knows new samples by their data alone, so for the
-    samples of the fit the two differ.
+    `fit_transform` returns W with the graph's pull. `transform` knows new samples by their data alone, unless it is
+    given their edges, so for the samples of the fit the two differ.
 
     Examples
     --------

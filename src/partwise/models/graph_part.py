@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
 from partwise.core import Problem, Session, run
 from partwise.graphs import checked_graph, neighbour_graph, similarity_graph
-from partwise.io.contents import Either, ListOf, Matrix, Number
+from partwise.io.contents import Array, Either, ListOf, Matrix, Maybe, Number
 from partwise.matrix import InMemory, Joined
 from partwise.models.base import as_generator
 from partwise.models.graph_weight import chosen_weight
 from partwise.models.inputs import Given
-from partwise.models.parameters import choice, real, whole
-from partwise.models.units import Units
+from partwise.models.new_neighbours import NewEdges
+from partwise.models.parameters import check_nmf, choice, real, whole
+from partwise.models.units import Units, inside, outside
 from partwise.models.variant import NMFVariant
 from partwise.priors import Graph, ScaledGraph
 from partwise.priors.scaled import times_power
@@ -27,6 +29,7 @@ _ADJACENCY = Matrix("f", (None, None), low=0)
 GRAPH_CONTENTS: dict[str, Any] = {
     "graph_weight_": Either((Number(low=0), ListOf(Number(low=0)))),
     "graph_": Either((_ADJACENCY, ListOf(_ADJACENCY))),
+    "embedding_": Maybe(Array("f", (None, "n_components"), low=0)),
 }
 #: What the nodes of each graph are.
 SIDES = {"samples": ("samples",), "features": ("features",), "both": ("samples", "features")}
@@ -137,10 +140,50 @@ class WithGraph(NMFVariant):
 
     graph_weight: float | str
 
+    def transform(self, X: Any, weights: Any = None, graph: Any = None, neighbors: Any = None) -> Any:
+        """The best W for new rows, with the components held.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
+            Nonnegative data with the columns of the fit.
+        weights : array or sparse matrix of shape (n_samples, n_features), optional
+            How much each entry counts; 0 is the same as missing.
+        graph : array or sparse matrix of shape (n_samples, n_samples), optional
+            Edges among the new rows. Without edges a row is known by its data alone.
+        neighbors : array or sparse matrix of shape (n_samples, n_samples_fit_), optional
+            Edges from the new rows to those of the fit, whose W (`embedding_`) is held.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            W, how much of each component is in each sample. With edges it minimises the objective of the fit for the
+            new rows, at the weight `graph_weight_`.
+        """
+        if graph is None and neighbors is None:
+            return super().transform(X, weights)
+        check_is_fitted(self)
+        check_nmf(self)
+        data, problem, units, Ht = self._held(X, weights)
+        if self.embedding_ is None:
+            raise ValueError(
+                "The graph of this model is over the features; edges of new samples need one over the samples "
+                "(graph_on='samples' or 'both')."
+            )
+        weight = float(np.atleast_1d(self.graph_weight_)[0]) * self._penalty_unit(units)
+        edges = NewEdges(graph, neighbors, weight, component_size(self, problem))
+        fitted = inside(self.embedding_.astype(problem.X.dtype), units.W)
+        W = edges.solved(problem, Ht, fitted, self.solver, self.max_iter, self.tol)
+        return self._named(outside(W, units.W), data.row_names)
+
+    @staticmethod
+    def _penalty_unit(units: Units) -> float:
+        """What a weight is multiplied by inside: the penalty is a square in the units of X, the loss a power."""
+        return float(times_power(1.0, (2.0 - units.degree) * units.data))
+
     def _fit_problem(self, data: Given, units: Units, free: np.ndarray | None) -> Problem:
         problem = super()._fit_problem(data, units, free)
-        # The penalty is a square in the units of X, the loss a power of them.
-        self._unit = float(times_power(1.0, (2.0 - units.degree) * units.data))
+        self._unit = self._penalty_unit(units)
         self._graphs = graphs_of(self, data)
         if self.graph_weight == "auto":
             return problem
@@ -166,8 +209,9 @@ class WithGraph(NMFVariant):
             start = there if any(self._weights) else start
         return problem, start
 
-    def _keep(self, *kept: Any) -> None:
-        super()._keep(*kept)
+    def _keep(self, problem: Problem, units: Units, outcomes: Any, best: Any, solver: Any) -> None:
+        super()._keep(problem, units, outcomes, best, solver)
+        self.embedding_ = outside(best.W, units.W) if "samples" in SIDES[self.graph_on] else None
         weights = tuple(weight / self._unit for weight in self._weights)
         self.graph_weight_ = weights[0] if len(weights) == 1 else weights
         self.graph_ = self._graphs[0] if len(weights) == 1 else self._graphs

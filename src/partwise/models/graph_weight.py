@@ -9,6 +9,7 @@ predict noise whatever the graph; so the graph must do better than itself with i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,9 +22,9 @@ from partwise.solvers import pick_solver
 #: Weights that are tried, in units of loss / penalty where the run without a graph ended.
 TRIED = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 #: Gains below this share of the loss are none, nor those over a shuffled graph by fewer standard errors than this.
-LEAST, SURE = 0.005, 3.0
-#: Steps of W for each weight.
-STEPS = 30
+LEAST, SURE = 0.01, 3.0
+#: Steps of W for each weight, and after how many weights that are all worse no stronger one is tried.
+STEPS, RISES = 30, 3
 
 
 def chosen_weight(
@@ -65,37 +66,84 @@ def chosen_weight(
     unit = problem.data_loss(W, Ht) / penalty if penalty > 0 else 0.0
     if not 0 < unit < np.inf:
         return 0.0
+    # The same graph with its nodes in another order.
     order = rng.permutation(X.shape[0])
     shuffled = Graph(graph.adjacency[order][:, order])
     r = np.ones(X.shape[0]) if X.row_weight is None else X.row_weight
-    losses, by_chance = (_losses(problem, W, Ht, one, unit, halves) for one in (graph, shuffled))
-    total = losses @ r
-    best = int(total[1:].argmin()) + 1
-    # Row by row, for what the order of the nodes adds or takes is small beside what rows differ by.
-    better = r * (by_chance[best] - losses[best])
-    sure = better.sum() > SURE * np.sqrt(len(better)) * better.std()
-    if not sure or total[best] > (1.0 - LEAST) * total[0]:
+    tried = _Tried(problem, W, Ht, graph, unit, halves)
+    best = tried.best_of(TRIED)
+    base, found = tried.losses[0.0], tried.losses[best]
+    if found @ r > (1.0 - LEAST) * (base @ r):
         return 0.0
-    return float(unit * TRIED[best - 1])
+    # Row by row, for what the order of the nodes adds or takes is small beside what rows differ by.
+    chance = _Tried(problem, W, Ht, shuffled, unit, halves)
+    chance.W = tried.untied
+    better = r * (chance.loss(best) - found)
+    sure = better.sum() > SURE * np.sqrt(len(better)) * better.std()
+    return float(unit * best) if sure else 0.0
 
 
-def _losses(
-    problem: Problem, W: np.ndarray, Ht: np.ndarray, graph: Graph, unit: float, halves: tuple[np.ndarray, ...]
-) -> np.ndarray:
-    """The loss of each row on unseen columns, without a graph and for each of the weights."""
-    losses = np.zeros((1 + len(TRIED), len(W)))
-    for seen, unseen in (halves, halves[::-1]):
-        held = _of_columns(problem, seen), _of_columns(problem, unseen).X
-        B = np.ascontiguousarray(Ht[unseen])
-        A = W
-        for i, weight in enumerate((0.0, *TRIED)):
+class _Tried:
+    """Losses of rows on unseen columns by weight of the graph; W goes on from where the last weight left it."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        W: np.ndarray,
+        Ht: np.ndarray,
+        graph: Graph,
+        unit: float,
+        halves: tuple[np.ndarray, ...],
+    ) -> None:
+        self.problem, self.graph, self.unit = problem, graph, unit
+        self.losses: dict[float, np.ndarray] = {}
+        self.halves = [
+            (
+                _of_columns(problem, seen),
+                np.ascontiguousarray(Ht[seen]),
+                _of_columns(problem, unseen).X,
+                Ht[unseen],
+            )
+            for seen, unseen in (halves, halves[::-1])
+        ]
+        self.W = [W, W]
+        #: W at weight 0.
+        self.untied = self.W
+
+    def loss(self, weight: float) -> np.ndarray:
+        """The loss of each row at a weight."""
+        total = np.zeros(len(self.W[0]))
+        for i, (held, Ht, unseen, B) in enumerate(self.halves):
             # At this scale of the components the penalty is that of W alone; its factor is 1/2.
-            tied = replace(held[0], prior_W=Graph(graph.adjacency, 0.5 * weight * unit))
+            tied = replace(held, prior_W=Graph(self.graph.adjacency, 0.5 * weight * self.unit))
             solver = pick_solver("auto", tied)
-            start = solver.init(tied, A, np.ascontiguousarray(Ht[seen]))
-            A = run(tied, solver, start, max_iter=STEPS, stopping=solver.stopping(1e-5)).state.W
-            losses[i] += held[1].row_divergence(A, B, problem.loss, problem.shift)
-    return losses
+            start = solver.init(tied, self.W[i], Ht)
+            self.W[i] = run(tied, solver, start, max_iter=STEPS, stopping=solver.stopping(1e-5)).state.W
+            total += unseen.row_divergence(
+                self.W[i], np.ascontiguousarray(B), self.problem.loss, self.problem.shift
+            )
+        self.losses[weight] = total
+        return total
+
+    def best_of(self, weights: Sequence[float]) -> float:
+        """The least weight that is not surely, by a standard error, worse than the best.
+
+        Weights are tried in rising order, after 0, until the loss has only risen for a while. 0 itself is not among
+        those to choose from.
+        """
+        r = 1.0 if self.problem.X.row_weight is None else self.problem.X.row_weight
+        totals: list[float] = []
+        for weight in (0.0, *weights):
+            totals.append(float((r * self.loss(weight)).sum()))
+            self.untied = list(self.W) if weight == 0 else self.untied
+            if len(totals) - 1 - int(np.argmin(totals)) >= RISES:
+                break
+        best = float(weights[int(np.argmin(totals[1:]))])
+        for weight in weights:
+            worse = r * (self.losses[weight] - self.losses[best])
+            if worse.sum() <= np.sqrt(len(worse)) * worse.std():
+                return float(weight)
+        return best
 
 
 def _of_columns(problem: Problem, columns: np.ndarray) -> Problem:

@@ -26,6 +26,7 @@ LABEL_CONTENTS: dict[str, Any] = {
     "readout_typical_": Array("f", ("n_components",), low=0),
     "readout_intercept_": Array("f", ("n_classes",)),
     "multilabel_": Flag(),
+    "labels_spread_": Flag(),
 }
 
 
@@ -192,63 +193,3 @@ def information(usage: np.ndarray, factor: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(joint > 0, joint * np.log(joint / independent), 0.0)
     return np.asarray(terms.sum(axis=1))
-
-
-def readout_features(W: np.ndarray, components: np.ndarray, typical: np.ndarray) -> np.ndarray:
-    """What the read-out sees of each sample: √ of each part's share of its reconstruction, and of its amount.
-
-    Shares tell mixtures apart whatever the length of a document or the depth of a measurement; amounts matter where
-    they differ between classes. `typical` are the root mean squares of the columns of W, so that neither depends on
-    how W and H share their scale.
-    """
-    mass = W.astype(float) * np.abs(components).sum(axis=1, dtype=float)
-    total = mass.sum(axis=1, keepdims=True)
-    shares = np.where(total > 0, mass / np.where(total > 0, total, 1.0), 1.0 / max(mass.shape[1], 1))
-    return np.hstack([np.sqrt(shares), np.sqrt(W / typical)])
-
-
-def typical_amounts(W: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Root mean square of each column over rows of these weights, 1 for columns of zeros."""
-    found = np.sqrt((weights[:, None] * W.astype(float) ** 2).sum(axis=0) / weights.sum())
-    return np.where(found > 0, found, 1.0)
-
-
-def trained_readout(
-    features: np.ndarray, Y: np.ndarray, seen: np.ndarray, weights: np.ndarray, multilabel: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients and intercepts of a logistic regression from `readout_features` to classes.
-
-    The label factor itself is a poor classifier: it is fitted by least squares or counts, which reward large classes
-    and shared parts. A logistic regression of the labels on what `transform` gives for the labelled samples knows
-    which parts tell classes apart, and is trained on what it will see.
-    """
-    from sklearn.linear_model import LogisticRegression
-
-    def fitted(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        model = LogisticRegression(max_iter=1000).fit(X, y, sample_weight=w)
-        return model.coef_.T, model.intercept_
-
-    k, n_classes = features.shape[1], Y.shape[1]
-    coef, intercept = np.zeros((k, n_classes)), np.full(n_classes, -30.0)
-    if not multilabel:
-        number = Y.argmax(axis=1)
-        present = np.unique(number)
-        found = fitted(features, number, weights)
-        if len(present) == 2:
-            # One column tells two classes apart: half to each side, so that the softmax is the logistic function.
-            coef[:, present], intercept[present] = (
-                np.hstack([-found[0], found[0]]) / 2,
-                np.array([-1, 1]) * found[1] / 2,
-            )
-        else:
-            coef[:, present], intercept[present] = found
-        return coef, intercept
-    for c in range(n_classes):
-        rows = np.flatnonzero(seen[:, c])
-        labels = Y[rows, c]
-        if len(np.unique(labels)) == 2:
-            one = fitted(features[rows], labels, weights[rows])
-            coef[:, c], intercept[c] = one[0][:, 0], one[1][0]
-        else:
-            intercept[c] = 30.0 if len(labels) and labels[0] == 1 else -30.0
-    return coef, intercept

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from partwise.core import Callback
-from partwise.graphs import spread_labels
 from partwise.io.registry import register_model
 from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.graph_part import GRAPH_CONTENTS, WithGraph
-from partwise.models.label_part import LABEL_CONTENTS, Labels
+from partwise.models.label_part import LABEL_CONTENTS
+from partwise.models.label_readout import Teaching, best_reach, joins_alike, labels_alone, labels_along
 from partwise.models.semisupervised import WithLabels
 
 
@@ -33,7 +34,9 @@ class ManifoldNMF(WithGraph, WithLabels):
     X, and the graph is majorised row by row.
 
     `predict` learns from labels that were spread along the graph (Zhou et al. 2004), each as sure as its share of
-    what arrives at a sample: a few labels go a long way.
+    what arrives at a sample: a few labels go a long way. It learns from labels alone, as `SemiSupervisedNMF` does,
+    where these are surely better at labels left out, a fifth of them in turn; and, unless the others are, where
+    neighbours have no more parts in common than any two samples.
 
     Parameters
     ----------
@@ -83,9 +86,12 @@ class ManifoldNMF(WithGraph, WithLabels):
     Attributes
     ----------
     components_, label_components_, classes_, class_importance_, class_information_, readout_coef_, readout_intercept_
+    labels_spread_
         As in `SemiSupervisedNMF`.
     graph_, graph_weight_, label_weight_
         What was used.
+    embedding_ : array of shape (n_samples, n_components)
+        As in `GraphNMF`: W of the samples of the fit.
     reconstruction_err_, objective_, history_, n_iter_, converged_, ended_by_, restarts_, solver_
         As in `NMF`.
 
@@ -153,15 +159,13 @@ class ManifoldNMF(WithGraph, WithLabels):
         self.callbacks = callbacks
         self.scale = scale
 
-    def _taught(self, labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _spreads(self) -> bool:
         # (A graph whose best weight in the factorization is 0 still tells who is whose neighbour.)
-        if labels.multilabel or self.graph_weight == 0:
-            return super()._taught(labels)
-        known = np.zeros((self.n_samples_fit_, len(labels.classes)))
-        known[labels.at] = labels.Y
-        spread = spread_labels(self._graphs[0], known)
-        spread[labels.at] = labels.Y
-        rows = np.flatnonzero(spread.sum(axis=1) > 1e-12)
-        Y = np.eye(len(labels.classes))[spread[rows].argmax(axis=1)]
-        sure = spread[rows].max(axis=1) / spread[rows].sum(axis=1)
-        return rows, Y, np.ones(Y.shape, dtype=bool), sure
+        return not self._labels.multilabel and self.graph_weight != 0
+
+    def _teachings(self, features: np.ndarray, weights: np.ndarray) -> list[Teaching]:
+        if not self._spreads():
+            return super()._teachings(features, weights)
+        graph = self._graphs[0]
+        along = partial(labels_along, graph, best_reach(graph, self._labels, weights))
+        return [along, labels_alone] if joins_alike(graph, features) else [labels_alone, along]

@@ -17,15 +17,20 @@ from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.inputs import Given
 from partwise.models.label_part import (
     LABEL_CONTENTS,
-    Labels,
     information,
     label_factor,
     read_labels,
-    readout_features,
     row_sizes,
+    with_labels,
+)
+from partwise.models.label_readout import (
+    Teaching,
+    best_teaching,
+    class_probabilities,
+    labels_alone,
+    readout_features,
     trained_readout,
     typical_amounts,
-    with_labels,
 )
 from partwise.models.parameters import choice, real
 from partwise.models.units import Units, outside
@@ -153,14 +158,12 @@ class WithLabels(ClassifierMixin, NMFVariant):
         array of shape (n_samples, n_classes)
             Probabilities. Rows sum to one, unless samples may belong to several classes.
         """
-        from scipy.special import expit, softmax
-
         check_is_fitted(self)
         W = self.transform(X)
         W = W.to_numpy() if hasattr(W, "to_numpy") else np.asarray(W)
         features = readout_features(W, self.components_, self.readout_typical_)
-        scores = features @ self.readout_coef_.reshape(features.shape[1], -1) + self.readout_intercept_
-        return np.asarray(expit(scores) if self.multilabel_ else softmax(scores, axis=1))
+        coef = self.readout_coef_.reshape(features.shape[1], -1)
+        return class_probabilities(features, coef, self.readout_intercept_, self.multilabel_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
         """The share of samples that are classified rightly.
@@ -214,20 +217,39 @@ class WithLabels(ClassifierMixin, NMFVariant):
         self.class_importance_ = self.label_components_.sum(axis=1) / total
         usage = best.W[labels.at].sum(axis=0, dtype=float)
         self.class_information_ = information(usage, self.label_components_)
-        rows, Y, seen, weights = self._taught(labels)
-        # What it will see of new samples: W found from their data alone.
-        alone = replace(data, X=data.X.rows(rows), prior_W=data.prior_W.rows(rows), pairings=())
-        W = outside(self._solve_rows(alone, Ht), units.W)
-        if alone.X.row_weight is not None:
-            weights = weights * alone.X.row_weight
-        self.readout_typical_ = typical_amounts(W, weights)
-        features = readout_features(W, self.components_, self.readout_typical_)
-        coef, self.readout_intercept_ = trained_readout(features, Y, seen, weights, labels.multilabel)
-        self.readout_coef_ = np.stack([coef[: len(coef) // 2], coef[len(coef) // 2 :]])
+        self._learn_readout(data, units, best.W, Ht)
 
-    def _taught(self, labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The samples that the read-out learns from, their labels, which of these are known, and how surely."""
-        return labels.at, labels.Y, labels.seen, np.ones(len(labels.at))
+    def _learn_readout(self, data: Problem, units: Units, W: np.ndarray, Ht: np.ndarray) -> None:
+        """The classifier, trained on what it will see of new samples: W found from their data alone."""
+        labels, n = self._labels, data.X.shape[0]
+        weights = np.ones(n) if data.X.row_weight is None else np.asarray(data.X.row_weight, dtype=float)
+        rows = np.arange(n) if self._spreads() else labels.at
+        alone = replace(data, X=data.X.rows(rows), prior_W=data.prior_W.rows(rows), pairings=())
+        # Amounts are judged by all samples: a few labelled ones do not tell what is usual.
+        self.readout_typical_ = typical_amounts(outside(W, units.W), weights)
+        found = outside(self._solve_rows(alone, Ht), units.W)
+        features = np.zeros((n, 2 * W.shape[1]))
+        features[rows] = readout_features(found, self.components_, self.readout_typical_)
+        teachings = self._teachings(features, weights)
+        chosen = best_teaching(teachings, labels, features, weights)
+        taught = teachings[chosen](labels)
+        coef, self.readout_intercept_ = trained_readout(
+            features[taught.rows],
+            taught.Y,
+            taught.seen,
+            taught.weights * weights[taught.rows],
+            labels.multilabel,
+        )
+        self.readout_coef_ = np.stack([coef[: len(coef) // 2], coef[len(coef) // 2 :]])
+        self.labels_spread_ = teachings[chosen] is not labels_alone
+
+    def _spreads(self) -> bool:
+        """Whether the read-out may learn from other samples than those with labels."""
+        return False
+
+    def _teachings(self, features: np.ndarray, weights: np.ndarray) -> list[Teaching]:
+        """What the read-out may learn from, the first where there is no evidence against it."""
+        return [labels_alone]
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -316,6 +338,8 @@ class SemiSupervisedNMF(WithLabels):
         Its intercepts, and what amounts are divided by.
     multilabel_ : bool
         Whether y had a column for each class.
+    labels_spread_ : bool
+        Whether `predict` learned from labels spread along a graph, which only `ManifoldNMF` has.
     reconstruction_err_, objective_, history_, n_iter_, converged_, ended_by_, restarts_, solver_
         As in `NMF`; the objective includes the labels, the error does not.
 

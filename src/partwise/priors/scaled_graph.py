@@ -51,12 +51,12 @@ class ScaledGraph(Pairing):
     def value(self, W: np.ndarray, Ht: np.ndarray) -> float:
         """``(weight / 2) Σ_k s_k² w_kᵀ L w_k``."""
         tied, other = self._sides(W, Ht)
-        return 0.5 * float(self._roughness(tied) @ self._sizes(other) ** 2)
+        return 0.5 * float(self._roughness(tied) @ self.sizes(other) ** 2)
 
     def gradient(self, W: np.ndarray, Ht: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """By W, ``weight · s_k² L w_k``; by the entries of h_k, ``weight · q_k s_k`` (norm: times h_kj / s_k)."""
         tied, other = self._sides(W, Ht)
-        by_tied = 0.5 * self.graph.gradient(tied) * self._sizes(other) ** 2
+        by_tied = 0.5 * self.graph.gradient(tied) * self.sizes(other) ** 2
         by_other = np.zeros(other.shape)
         part = other[: self.counted].astype(float)
         by_other[: self.counted] = self._roughness(tied) * (part if self.size == "norm" else part.sum(axis=0))
@@ -65,7 +65,7 @@ class ScaledGraph(Pairing):
     def majorise(self, W: np.ndarray, Ht: np.ndarray) -> Terms:
         """The graph's own terms at weights s_k² / 2, or separate squares in place of s_k²."""
         if not self.of_H:
-            terms, size = self.graph.majorise(W), 0.5 * self._sizes(Ht) ** 2
+            terms, size = self.graph.majorise(W), 0.5 * self.sizes(Ht) ** 2
             return Terms(linear=terms.linear * size, quadratic=terms.quadratic * size)
         q = self._roughness(Ht)
         part = np.asarray(W[: self.counted], dtype=float)
@@ -93,7 +93,8 @@ class ScaledGraph(Pairing):
         """The factor over whose rows the graph is, and the other one."""
         return (Ht, W) if self.of_H else (W, Ht)
 
-    def _sizes(self, other: np.ndarray) -> np.ndarray:
+    def sizes(self, other: np.ndarray) -> np.ndarray:
+        """The size of each component, given the factor that has it."""
         part = np.asarray(other[: self.counted], dtype=float)
         return np.sqrt((part * part).sum(axis=0)) if self.size == "norm" else part.sum(axis=0)
 

@@ -3,55 +3,56 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 import typer
+from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
-from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix
 from sklearn.preprocessing import normalize
 
-from partwise import datasets
 from partwise.graphs import neighbour_graph
 from partwise.io import write_json
+from partwise.messages import inform
 from partwise.models import NMF, DeepNMF, GraphNMF, ManifoldNMF, SemiSupervisedNMF, SymmetricNMF
+from partwise.reproduce.cells import Cells
+from partwise.reproduce.structured_data import Samples, all_samples
 
-#: Shares of the labels that are known.
-SHARES = (0.01, 0.05, 0.1, 0.2)
-
-
-class Samples(NamedTuple):
-    """Data, classes, a graph if the data come with one, and which samples are for training where that is given."""
-
-    name: str
-    X: Any
-    y: np.ndarray
-    graph: Any = None
-    training: np.ndarray | None = None
+#: What few labels are learned by; the first two need no graph.
+CLASSIFIERS = ("logistic regression on NMF", "SemiSupervisedNMF", "ManifoldNMF")
 
 
 def reproduce_structured(
     folder: Path,
     seeds: Annotated[int, typer.Option(min=1, help="Starts, and draws of labels.")] = 10,
     only: Annotated[str, typer.Option(help="Data sets, separated by commas; all if not given.")] = "",
-    labels: Annotated[bool, typer.Option(help="Also classify with 1 to 20 % of the labels.")] = True,
+    clusters: Annotated[bool, typer.Option(help="Compare clusters with the classes.")] = True,
+    labels: Annotated[bool, typer.Option(help="Also classify with few labels.")] = True,
+    shares: Annotated[str, typer.Option(help="Percents of the labels that are known.")] = "1,5,10,20",
 ) -> dict[str, Any]:
-    """Clusters and classes with a graph, labels or layers, beside k-means and NMF."""
+    """Clusters and classes with a graph, labels or layers, beside k-means and NMF.
+
+    Every figure is kept in cells.json as soon as it is found: the same command goes on where it was stopped.
+    """
+    cells = Cells(folder / "cells.json")
     summary: dict[str, Any] = {"clusters": [], "classes": []}
     lines: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for data in all_samples(only, lines):
-            found = clustered(data, seeds)
-            summary["clusters"].append(found)
-            lines += described(found)
-            if labels and data.graph is None and data.name != "PIE pose 27":
-                found = classified(data, seeds)
+            if clusters:
+                found = clustered(data, seeds, cells)
+                summary["clusters"].append(found)
+                lines += described(found)
+            for share in percents(shares) if labels else ():
+                found = classified(data, share, seeds, cells)
                 summary["classes"].append(found)
                 lines += described(found)
     summary["lines"] = lines
@@ -59,130 +60,126 @@ def reproduce_structured(
     return summary
 
 
-def all_samples(only: str, lines: list[str]) -> Iterator[Samples]:
-    """The data sets that are to be had; the others are named in a line."""
-    wanted = [name.strip().lower() for name in only.split(",") if name.strip()]
-    for name, load in LOADERS.items():
-        if wanted and name.lower() not in wanted:
-            continue
-        try:
-            yield load(name)
-        except OSError as error:
-            lines.append(f"{name} left out. {error}")
+def percents(text: str) -> list[float]:
+    """Numbers above 0 and below 100 from text such as "1,5"."""
+    try:
+        found = [float(word) for word in text.split(",")]
+    except ValueError:
+        found = [np.nan]
+    if not all(0 < one < 100 for one in found):
+        raise ValueError(f"--shares takes percents between 0 and 100, such as 1,5,10; got {text!r}.")
+    return found
 
 
-def _pie(name: str) -> Samples:
-    data = datasets.fetch_pie()
-    return Samples(name, normalize(data.data), data.target)
-
-
-def _orl(name: str) -> Samples:
-    data = datasets.fetch_orl()
-    return Samples(name, data.data / data.data.max(), data.target)
-
-
-def _text(name: str) -> Samples:
-    if name == "20 Newsgroups":
-        data = datasets.fetch_20newsgroups()
-        X, y = sp.csr_matrix(data.data), data.target
-        training = np.asarray(data.is_train, dtype=bool)
-    else:
-        data = datasets.fetch_reuters()
-        X, y = sp.csr_matrix(data.data), data.target
-        largest = np.argsort(-np.bincount(y), kind="stable")[:30]
-        kept = np.isin(y, largest)
-        X, y, training = X[kept], y[kept], None
-    X = X[:, np.asarray(X.sum(axis=0)).ravel() > 0]
-    return Samples(name, sp.csr_matrix(TfidfTransformer().fit_transform(X)), y, None, training)
-
-
-def _cora(name: str) -> Samples:
-    data = datasets.fetch_cora()
-    return Samples(name, sp.csr_matrix(data.data), data.target, sp.csr_matrix(data.adjacency))
-
-
-def _football(name: str) -> Samples:
-    data = datasets.fetch_football()
-    A = sp.csr_matrix(data.adjacency)
-    return Samples(name, A, data.target, A)
-
-
-def _genes(name: str) -> Samples:
-    data = datasets.fetch_all_aml()
-    return Samples(name, data.data, data.target)
-
-
-LOADERS: dict[str, Callable[[str], Samples]] = {
-    "Cora": _cora,
-    "Reuters": _text,
-    "20 Newsgroups": _text,
-    "PIE pose 27": _pie,
-    "ORL": _orl,
-    "ALL/AML": _genes,
-    "football": _football,
-}
-
-
-def clustered(data: Samples, seeds: int) -> dict[str, Any]:
-    """NMI of k-means on the features of each model (rows at unit length) with the classes."""
+def clustered(data: Samples, seeds: int, cells: Cells) -> dict[str, Any]:
+    """NMI and accuracy of k-means on the features of each model (rows at unit length) with the classes."""
     k = len(np.unique(data.y))
-    graph: Any = "knn" if data.graph is None else data.graph
-    if data.graph is None:
-        graph = neighbour_graph(data.X, 5)
-    models: dict[str, Callable[[int], Any]] = {
-        "NMF": lambda seed: NMF(k, init="random", random_state=seed),
-        "GraphNMF": lambda seed: GraphNMF(k, graph=graph, init="random", random_state=seed),
+    graph = neighbour_graph(data.X, 5) if data.graph is None else data.graph
+
+    def by_k_means(F: Any, seed: int) -> dict[str, float]:
+        return agreement(data.y, KMeans(k, n_init=1, random_state=seed).fit_predict(normalize(F)))
+
+    def by_features(model: Any, seed: int) -> dict[str, float]:
+        W = np.asarray(model.fit_transform(data.X))
+        # At the scale where components have length one, so that a part counts as it does in the reconstruction.
+        found = by_k_means(W * np.linalg.norm(model.components_, axis=1), seed)
+        if isinstance(model, GraphNMF):
+            found["graph_weight"] = float(np.max(model.graph_weight_))
+        return found
+
+    methods: dict[str, Callable[[int], dict[str, float]]] = {
+        "k-means": lambda seed: by_k_means(data.X, seed),
+        "NMF": lambda seed: by_features(NMF(k, init="random", random_state=seed), seed),
+        "GraphNMF": lambda seed: by_features(
+            GraphNMF(k, graph=graph, init="random", random_state=seed), seed
+        ),
     }
     if min(data.X.shape) > 2 * k and not sp.issparse(data.X):
-        models["DeepNMF"] = lambda seed: DeepNMF((min(4 * k, min(data.X.shape) - 1), k), random_state=seed)
+        layers = (min(4 * k, min(data.X.shape) - 1), k)
+        methods["DeepNMF"] = lambda seed: by_features(DeepNMF(layers, random_state=seed), seed)
     if data.graph is not None:
-        models["SymmetricNMF (graph alone)"] = lambda seed: SymmetricNMF(k, random_state=seed)
-    scores: dict[str, list[float]] = {name: [] for name in ("k-means", *models)}
-    weights = []
+        methods["SymmetricNMF (graph alone)"] = lambda seed: agreement(
+            data.y, SymmetricNMF(k, random_state=seed).fit(data.graph).labels_
+        )
+    scores: dict[str, list[dict[str, float]]] = {name: [] for name in methods}
     for seed in range(seeds):
-        scores["k-means"].append(nmi(data.y, grouped(normalize(data.X), k, seed)))
-        for name, make in models.items():
-            model = make(seed)
-            if isinstance(model, SymmetricNMF):
-                scores[name].append(nmi(data.y, model.fit(data.graph).labels_))
-                continue
-            W = np.asarray(model.fit_transform(data.X))
-            # At the scale where components have length one, so that a part counts as it does in the reconstruction.
-            W = W * np.linalg.norm(model.components_, axis=1)
-            scores[name].append(nmi(data.y, grouped(normalize(W), k, seed)))
-            if name == "GraphNMF":
-                weights.append(float(model.graph_weight_))
-    return {"data": data.name, "what": "NMI", "scores": spread(scores), "graph_weight": weights}
+        for name, method in methods.items():
+            cell = f"{data.name} | clusters | {name} | seed {seed}"
+            scores[name].append(cells.get(cell, partial(method, seed)))
+    return {
+        "data": data.name,
+        "what": "NMI (and accuracy) of clusters",
+        "scores": {name: spread([one["nmi"] for one in found]) for name, found in scores.items()},
+        "accuracy": {name: spread([one["accuracy"] for one in found]) for name, found in scores.items()},
+        "graph_weight": [one["graph_weight"] for one in scores["GraphNMF"]],
+    }
 
 
-def classified(data: Samples, seeds: int) -> dict[str, Any]:
-    """Accuracy with few labels: on the test samples, or on all samples without a label."""
-    k = 2 * len(np.unique(data.y))
-    train = np.ones(len(data.y), dtype=bool) if data.training is None else data.training
-    X, y = data.X[train], data.y[train]
-    graph = neighbour_graph(X, 10)
-    plain = NMF(k).fit(X)
-    features = np.asarray(plain.transform(X))
-    scores: dict[str, list[float]] = {}
-    for share in SHARES:
-        for seed in range(seeds):
-            known = drawn(y, share, np.random.default_rng(seed))
-            rows = np.flatnonzero(known >= 0)
-            if data.training is None:
-                new, truth = data.X[known < 0], y[known < 0]
-            else:
-                new, truth = data.X[~train], data.y[~train]
-            made = {
-                "logistic regression on NMF": LogisticRegression(max_iter=1000).fit(features[rows], y[rows]),
-                "SemiSupervisedNMF": SemiSupervisedNMF(k).fit(X, known),
-                "ManifoldNMF": ManifoldNMF(k, graph=graph).fit(X, known),
-            }
-            for name, model in made.items():
-                given = plain.transform(new) if name.startswith("logistic") else new
-                scores.setdefault(f"{name}, {100 * share:g} % of labels", []).append(
-                    float((model.predict(given) == truth).mean())
-                )
-    return {"data": data.name, "what": "accuracy", "scores": spread(scores), "n_components": k}
+class Task:
+    """Classification with few labels: the data, what is learned once for all draws, and what is tested."""
+
+    def __init__(self, data: Samples) -> None:
+        self.data = data
+        self.train = np.ones(len(data.y), dtype=bool) if data.training is None else data.training
+        self.X, self.y = data.X[self.train], data.y[self.train]
+        #: Parts: two for each class.
+        self.k = min(2 * len(np.unique(data.y)), min(data.X.shape) - 1)
+
+    @cached_property
+    def graph(self) -> Any:
+        """The graph of the data, or ten nearest neighbours."""
+        return neighbour_graph(self.X, 10) if self.data.graph is None else self.data.graph
+
+    @cached_property
+    def plain(self) -> tuple[NMF, np.ndarray]:
+        """NMF, which knows no labels, and its features."""
+        model = NMF(self.k).fit(self.X)
+        return model, np.asarray(model.transform(self.X))
+
+    def accuracy(self, name: str, known: np.ndarray) -> float:
+        """On the test samples, or on all samples without a label where there are none for testing."""
+        rows = np.flatnonzero(known >= 0)
+        if self.data.training is None:
+            new, truth = self.X[known < 0], self.y[known < 0]
+        else:
+            new, truth = self.data.X[~self.train], self.data.y[~self.train]
+        if name == "SemiSupervisedNMF":
+            found = SemiSupervisedNMF(self.k).fit(self.X, known).predict(new)
+        elif name == "ManifoldNMF":
+            found = ManifoldNMF(self.k, graph=self.graph).fit(self.X, known).predict(new)
+        else:
+            model, features = self.plain
+            regression = LogisticRegression(max_iter=1000).fit(features[rows], self.y[rows])
+            found = regression.predict(np.asarray(model.transform(new)))
+        return float((found == truth).mean())
+
+
+def classified(data: Samples, percent: float, seeds: int, cells: Cells) -> dict[str, Any]:
+    """Accuracy of each classifier with a share of the labels, by the same draws."""
+    task = Task(data)
+    scores: dict[str, list[float]] = {name: [] for name in CLASSIFIERS}
+    for seed in range(seeds):
+        for name in CLASSIFIERS:
+
+            def compute(name: str = name, seed: int = seed) -> float:
+                known = drawn(task.y, percent / 100, np.random.default_rng(seed))
+                found = task.accuracy(name, known)
+                inform(f"{data.name}, {percent:g} %, draw {seed + 1}: {name} {found:.3f}")
+                return found
+
+            cell = f"{data.name} | {percent:g} % of labels | {name} | draw {seed}"
+            scores[name].append(cells.get(cell, compute))
+    plain, labels, graph = (np.array(scores[name]) for name in CLASSIFIERS)
+    return {
+        "data": data.name,
+        "what": f"accuracy with {percent:g} % of the labels, {task.k} parts",
+        "scores": {name: spread(found) for name, found in scores.items()},
+        "paired": {
+            f"{CLASSIFIERS[1]} − {CLASSIFIERS[0]}": spread(labels - plain),
+            f"{CLASSIFIERS[2]} − {CLASSIFIERS[1]}": spread(graph - labels),
+        },
+        "n_components": task.k,
+    }
 
 
 def drawn(y: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
@@ -195,25 +192,25 @@ def drawn(y: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
     return known
 
 
-def grouped(F: Any, k: int, seed: int) -> np.ndarray:
-    """Clusters of rows."""
-    return np.asarray(KMeans(k, n_init=1, random_state=seed).fit_predict(F))
+def agreement(given: np.ndarray, found: np.ndarray) -> dict[str, float]:
+    """Normalised mutual information, and accuracy under the best matching of clusters and classes."""
+    table = contingency_matrix(given, found)
+    right = table[linear_sum_assignment(table, maximize=True)].sum()
+    return {"nmi": float(normalized_mutual_info_score(given, found)), "accuracy": float(right / len(given))}
 
 
-def nmi(given: np.ndarray, found: np.ndarray) -> float:
-    """Normalised mutual information."""
-    return float(normalized_mutual_info_score(given, found))
-
-
-def spread(scores: dict[str, list[float]]) -> dict[str, dict[str, float]]:
-    """Mean and standard deviation of each list."""
-    return {name: {"mean": float(np.mean(v)), "sd": float(np.std(v))} for name, v in scores.items()}
+def spread(found: Any) -> dict[str, float]:
+    """Mean and standard deviation."""
+    return {"mean": float(np.mean(found)), "sd": float(np.std(found))}
 
 
 def described(found: dict[str, Any]) -> list[str]:
     """A few lines for a person."""
     lines = [f"{found['data']}, {found['what']}"]
-    lines += [f"  {name:42s} {s['mean']:.3f} ± {s['sd']:.3f}" for name, s in found["scores"].items()]
+    for name, s in found["scores"].items():
+        also = f"   ({found['accuracy'][name]['mean']:.3f})" if "accuracy" in found else ""
+        lines.append(f"  {name:46s} {s['mean']:.3f} ± {s['sd']:.3f}{also}")
+    lines += [f"  {name:46s} {s['mean']:+.3f} ± {s['sd']:.3f}" for name, s in found.get("paired", {}).items()]
     if found.get("graph_weight"):
         lines.append(f"  weight of the graph, mean {np.mean(found['graph_weight']):.4g}")
     return lines

@@ -1,0 +1,265 @@
+"""What an iteration of the structured models costs beside one of plain NMF, and beside other libraries."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from partwise.graphs import neighbour_graph
+from partwise.messages import inform
+from partwise.models import NMF, DeepNMF, GraphNMF, ManifoldNMF, SemiNMF, SemiSupervisedNMF, SymmetricNMF
+
+#: Iterations of a measured fit.
+STEPS = 12
+
+
+@dataclass(frozen=True)
+class Table:
+    """Data of a case: a matrix with a graph over its rows and classes of some of them, and a number of parts."""
+
+    X: Any
+    graph: sp.csr_matrix
+    y: np.ndarray
+    k: int
+
+
+def dense_table() -> Table:
+    """Gamma-distributed parts, 4000 × 500, 30 parts."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 10, 4000)
+    X = (rng.gamma(0.3, 1.0, (10, 30))[group] * rng.gamma(2.0, 0.5, (4000, 30))) @ rng.gamma(
+        0.3, 1.0, (30, 500)
+    )
+    return _with_known(X + 0.1 * rng.random(X.shape), group, 30)
+
+
+def sparse_table() -> Table:
+    """Counts of 8000 × 4000, about 80 in each row, 20 parts."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 10, 8000)
+    # Each group has words of its own, beside those that all use.
+    words = np.where(
+        rng.random((8000, 80)) < 0.5,
+        rng.integers(0, 4000, (8000, 80)),
+        group[:, None] * 400 + rng.integers(0, 400, (8000, 80)),
+    )
+    rows = np.repeat(np.arange(8000), 80)
+    X = sp.csr_matrix((np.ones(rows.size), (rows, words.ravel())), (8000, 4000))
+    X.sum_duplicates()
+    return _with_known(X, group, 20)
+
+
+def _with_known(X: Any, group: np.ndarray, k: int) -> Table:
+    known = np.where(np.arange(len(group)) % 10 == 0, group, -1)
+    return Table(X, neighbour_graph(X, 5), known, k)
+
+
+CASES: dict[str, Callable[[], Table]] = {"dense": dense_table, "sparse": sparse_table}
+
+
+@dataclass(frozen=True)
+class Racer:
+    """A model, and what its iterations are compared with.
+
+    Parameters
+    ----------
+    name : str
+        What the table calls it.
+    fit : callable
+        From a table and a number of iterations to the seconds of one of them.
+    plain : callable
+        The same for plain NMF of the same size.
+    graph : bool
+        Whether its iterations also need a product of the graph with W.
+    package : str, optional
+        What must be installed for it.
+    """
+
+    name: str
+    fit: Callable[[Table, int], float]
+    plain: Callable[[Table, int], float]
+    graph: bool = False
+    package: str | None = None
+
+
+def stepping(
+    make: Callable[[Table, dict[str, Any]], Any], on: str = "X", y: bool = False
+) -> Callable[[Table, int], float]:
+    """Seconds of one iteration of a model of partwise, by its own history, without the first."""
+
+    def measured(table: Table, steps: int) -> float:
+        model = make(table, {"max_iter": steps, "tol": 0.0, "random_state": 0})
+        data = table.graph if on == "graph" else table.X
+        model.fit(*((data, table.y) if y else (data,)))
+        seconds = model.history_["seconds"]
+        return float((seconds[-1] - seconds[1]) / (len(seconds) - 2))
+
+    return measured
+
+
+def nmf(
+    width: Callable[[Table], int] = lambda table: table.k, loss: str = "frobenius", on: str = "X"
+) -> Callable[[Table, int], float]:
+    """Plain NMF of a table, or of its graph."""
+    return stepping(lambda t, o: NMF(width(t), init="random", beta_loss=loss, **o), on)
+
+
+def peer_symmetric(table: Table, steps: int) -> float:
+    """SymmNMF of karateclub, of the graph."""
+    import networkx  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    from karateclub import SymmNMF  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    graph = networkx.from_scipy_sparse_array(sp.csr_array(table.graph))
+    networkx.set_edge_attributes(graph, 1.0, "weight")
+    seconds = []
+    for count in (2, 2 + steps):
+        model = SymmNMF(dimensions=table.k, iterations=count)
+        begin = perf_counter()
+        model.fit(graph)
+        seconds.append(perf_counter() - begin)
+    return (seconds[1] - seconds[0]) / steps
+
+
+def peer_labels(table: Table, steps: int) -> float:
+    """SSNMF of ssnmf with two Frobenius norms; it takes dense data only."""
+    from ssnmf import SSNMF  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    X = table.X.toarray() if sp.issparse(table.X) else table.X
+    classes = np.unique(table.y[table.y >= 0])
+    Y = (table.y == classes[:, None]).astype(float)
+    seen = np.tile(table.y >= 0, (len(classes), 1)).astype(float)
+    seconds = []
+    for count in (1, 1 + steps):
+        model = SSNMF(X.T, table.k, Y=Y, L=seen, lam=1.0, modelNum=3)
+        begin = perf_counter()
+        model.mult(numiters=count)
+        seconds.append(perf_counter() - begin)
+    return (seconds[1] - seconds[0]) / steps
+
+
+def _deep(t: Table) -> tuple[int, int]:
+    return 2 * t.k, t.k
+
+
+RACERS = (
+    Racer(
+        "GraphNMF",
+        stepping(lambda t, o: GraphNMF(t.k, graph=t.graph, graph_weight=0.1, init="random", **o)),
+        nmf(),
+        True,
+    ),
+    Racer(
+        "GraphNMF, KL",
+        stepping(
+            lambda t, o: GraphNMF(t.k, graph=t.graph, graph_weight=0.1, init="random", beta_loss="kl", **o)
+        ),
+        nmf(loss="kl"),
+        True,
+    ),
+    Racer(
+        "SemiSupervisedNMF", stepping(lambda t, o: SemiSupervisedNMF(t.k, init="random", **o), y=True), nmf()
+    ),
+    Racer(
+        "SemiSupervisedNMF, KL",
+        stepping(lambda t, o: SemiSupervisedNMF(t.k, init="random", beta_loss="kl", **o), y=True),
+        nmf(loss="kl"),
+    ),
+    Racer(
+        "ManifoldNMF",
+        stepping(lambda t, o: ManifoldNMF(t.k, graph=t.graph, graph_weight=0.1, init="random", **o), y=True),
+        nmf(),
+        True,
+    ),
+    Racer(
+        "SymmetricNMF", stepping(lambda t, o: SymmetricNMF(t.k, init="random", **o), "graph"), nmf(on="graph")
+    ),
+    Racer("SemiNMF", stepping(lambda t, o: SemiNMF(t.k, init="random", **o)), nmf()),
+    Racer("DeepNMF", stepping(lambda t, o: DeepNMF(_deep(t), pretrain=False, **o)), nmf(lambda t: 2 * t.k)),
+    Racer(
+        "DeepNMF, nonnegative",
+        stepping(lambda t, o: DeepNMF(_deep(t), semi=False, pretrain=False, **o)),
+        nmf(lambda t: 2 * t.k),
+    ),
+    Racer(
+        "DeepNMF, labels and graph",
+        stepping(lambda t, o: DeepNMF(_deep(t), pretrain=False, label_layer=-1, graph=t.graph, **o), y=True),
+        nmf(lambda t: 2 * t.k),
+        True,
+    ),
+    Racer("karateclub SymmNMF", peer_symmetric, nmf(on="graph"), package="karateclub"),
+    Racer("ssnmf SSNMF", peer_labels, nmf(), package="ssnmf"),
+)
+
+
+def race_structure(folder: Path, names: Sequence[str], rounds: int) -> dict[str, Any]:
+    """Measure every racer on every case, its plain NMF in turn with it, and write `structure.json`.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the file goes.
+    names : sequence of str
+        Cases; all if none is given.
+    rounds : int
+        How often each pair is measured; the least times count, for other work on the machine only adds.
+
+    Returns
+    -------
+    dict
+        The contents of `structure.json`.
+    """
+    rows = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in names or CASES:
+            table = CASES[name]()
+            for racer in RACERS:
+                rows.append({"case": name, **measured(racer, table, rounds)})
+                inform(lines_of(rows[-1:])[-1])
+    summary: dict[str, Any] = {"rows": rows, "lines": lines_of(rows)}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "structure.json").write_text(json.dumps(summary), encoding="utf-8")
+    return summary
+
+
+def measured(racer: Racer, table: Table, rounds: int) -> dict[str, Any]:
+    """Seconds of an iteration of a racer and of plain NMF, of the product with the graph, and the ratio."""
+    if racer.package is not None:
+        try:
+            importlib.import_module(racer.package)
+        except ImportError as error:
+            return {"racer": racer.name, "skipped": f"{racer.package} cannot be imported: {error}"}
+    W = np.random.default_rng(0).random((table.graph.shape[0], table.k))
+    times: dict[str, list[float]] = {"seconds": [], "plain": [], "product": []}
+    for _ in range(rounds):
+        times["plain"].append(racer.plain(table, STEPS))
+        times["seconds"].append(racer.fit(table, STEPS))
+        begin = perf_counter()
+        table.graph @ W
+        times["product"].append(perf_counter() - begin)
+    least = {name: min(found) for name, found in times.items()}
+    allowed = least["plain"] + (least["product"] if racer.graph else 0.0)
+    return {"racer": racer.name, **least, "ratio": least["seconds"] / allowed}
+
+
+def lines_of(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The results as lines of text."""
+    out = ["milliseconds of an iteration; ratio to plain NMF of the same size (and a product with the graph)"]
+    for row in rows:
+        place = f"{row['case']:7s} {row['racer']:28s}"
+        if "skipped" in row:
+            out.append(f"{place} {row['skipped']}")
+        else:
+            out.append(
+                f"{place} {1e3 * row['seconds']:9.2f}   NMF {1e3 * row['plain']:9.2f}   ratio {row['ratio']:6.2f}"
+            )
+    return out

@@ -1,0 +1,253 @@
+r"""Labels and a graph at layers of a `DeepNMF`, and the joint fit that knows them.
+
+With F_i the features of layer i (F_l = W) and P_i = H_i ⋯ H_1 its parts over the data, the objective becomes
+
+    ½ Σ r ‖x − F_1 H_1‖² + (λ_y / 2) Σ_i Σ r ‖y − F_i C_i‖² + (λ_g / 2) Σ_i Σ_k ‖p_ik‖² f_ikᵀ L f_ik,
+
+the first sum over samples of weight r, the second over the layers with labels and the known labels of samples, the
+third over the layers with a graph, with its Laplacian L; p_ik is the k-th row of P_i and f_ik the k-th column of F_i.
+As in `GraphNMF`, features count at the scale where their parts have norm one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from partwise.core import Problem
+from partwise.matrix import InMemory
+from partwise.models.deep_activation import Activation
+from partwise.models.deep_steps import (
+    STEPS,
+    ActivatedSteps,
+    DeepState,
+    as_bases,
+    chained,
+    descended,
+    filled_product,
+    objective,
+    swept,
+    weighted_gram,
+)
+from partwise.models.label_part import Labels
+from partwise.priors import Graph
+
+#: What stands between layers without an activation.
+IDENTITY = Activation(lambda z: z, np.ones_like, lambda f: f)
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What is known of the samples, and at which layers it counts.
+
+    Parameters
+    ----------
+    labels : Labels, optional
+        Their `Y` at the size of the samples.
+    label_weight : float
+        λ_y.
+    label_layers : tuple of int
+        Layers with labels; 0 is the one next to the data.
+    graph : Graph, optional
+        At weight λ_g.
+    graph_layers : tuple of int
+        Layers with the graph.
+    """
+
+    labels: Labels | None = None
+    label_weight: float = 0.0
+    label_layers: tuple[int, ...] = ()
+    graph: Graph | None = None
+    graph_layers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class StructuredSteps(ActivatedSteps):
+    """Joint updates with labels and a graph: C by least squares, H_1 by least squares, the others along gradients.
+
+    With a graph, the rows of W are tied. In their update it is replaced by what lies above it, touches it where the
+    features stand, and leaves every row on its own (`partwise.priors.Graph`).
+
+    Parameters
+    ----------
+    activation : Activation
+        g.
+    semi : bool
+        Whether the bases and C may have negative entries.
+    structure : Structure
+        Labels and graph.
+    """
+
+    structure: Structure
+
+    # -------------------------------------------------------------- the objective
+
+    def value(self, problem: Problem, state: DeepState) -> float:
+        """The objective; C is found first where the state has none."""
+        F = self.forward(state.W, state.H)[0]
+        if not state.C:
+            state.C = self.label_factors(problem, F, {})
+        loss = objective(problem, F[0], np.ascontiguousarray(state.H[0].T))
+        return loss + self.known(problem, F, state.H, state.C)
+
+    def known(
+        self, problem: Problem, F: list[np.ndarray], H: list[np.ndarray], C: dict[str, np.ndarray]
+    ) -> float:
+        """What labels and graph add to the objective."""
+        total, s = 0.0, self.structure
+        if s.labels is not None:
+            r = _counts(problem)[s.labels.at]
+            for i in s.label_layers:
+                off = s.labels.seen * (F[i][s.labels.at].astype(float) @ C[str(i)] - s.labels.Y)
+                total += 0.5 * s.label_weight * float(r @ (off * off).sum(axis=1))
+        for i in s.graph_layers:
+            total += 0.5 * float(self._roughness(F[i]) @ _sizes(H, i))
+        return total
+
+    def _roughness(self, F: np.ndarray) -> np.ndarray:
+        """λ_g f_kᵀ L f_k of every part."""
+        assert self.structure.graph is not None
+        A = F.astype(float)
+        return np.asarray(np.einsum("ij,ij->j", A, 0.5 * self.structure.graph.gradient(A)))
+
+    # ---------------------------------------------------------------- the updates
+
+    def label_factors(
+        self, problem: Problem, F: list[np.ndarray], C: dict[str, np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        """The best C of each layer with labels, or for nonnegative layers one no worse than those given."""
+        labels, found = self.structure.labels, {}
+        if labels is None:
+            return {}
+        root = np.sqrt(_counts(problem)[labels.at])[:, None]
+        for i in self.structure.label_layers:
+            A = root * F[i][labels.at].astype(float)
+            now = C.get(str(i), np.zeros((A.shape[1], labels.Y.shape[1])))
+            # Classes whose labels are known for the same samples share a Gram matrix.
+            patterns, which = np.unique(labels.seen, axis=1, return_inverse=True)
+            now = now.copy()
+            for p, seen in enumerate(patterns.T):
+                columns = np.flatnonzero(which.ravel() == p)
+                part = A[seen]
+                G, T = part.T @ part, part.T @ (root * labels.Y)[seen][:, columns]
+                if self.semi:
+                    pseudo = np.linalg.pinv(G, rcond=1e-12, hermitian=True)
+                    now[:, columns] += pseudo @ (T - G @ now[:, columns])
+                else:
+                    now[:, columns] = swept(
+                        np.ascontiguousarray(now[:, columns]), np.ascontiguousarray(T.T), G
+                    )
+            found[str(i)] = now
+        return found
+
+    def moved(self, problem: Problem, state: DeepState) -> DeepState:
+        """C, H_1, then W, H_l … H_2."""
+        X, W, H = problem.X, state.W, state.H
+        assert isinstance(X, InMemory)
+        F = self.forward(W, H)[0]
+        C = self.label_factors(problem, F, state.C or {})
+        Ht = np.ascontiguousarray(H[0].T)
+        G = weighted_gram(X, F[0])
+        for i in self.structure.graph_layers:
+            M = _between(H, i, 0)
+            G = G + (M.T * self._roughness(F[i])) @ M
+        H[0] = self._first(Ht, filled_product(X.T, Ht, F[0]), G.astype(W.dtype))
+        Ht = np.ascontiguousarray(H[0].T)
+        P, G = filled_product(X, F[0], Ht), H[0] @ Ht
+        r, lengths = _counts(problem), dict(state.lengths or {})
+        ties = self._ties(F, H)
+
+        def of_rows(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            value, slopes = self._slopes(A, H, C, P, G, r, ties)
+            return value[:, None], slopes[0]
+
+        W, lengths["W"] = descended(of_rows, W, 0.0, STEPS, lengths.get("W"))
+        for i in range(len(H) - 1, 0, -1):
+
+            def of_base(A: np.ndarray, i: int = i) -> tuple[np.ndarray, np.ndarray]:
+                bases = [*H[:i], A, *H[i + 1 :]]
+                value, slopes = self._slopes(W, bases, C, P, G, r, None)
+                return value.sum(keepdims=True)[:, None], slopes[len(H) - i]
+
+            lower = -np.inf if self.semi else 0.0
+            H[i], lengths[str(i)] = descended(of_base, H[i], lower, STEPS, lengths.get(str(i)))
+        found = DeepState(W, as_bases(H), lengths, C)
+        found.objective = self.value(problem, found)
+        return found
+
+    def _ties(self, F: list[np.ndarray], H: list[np.ndarray]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """Linear and quadratic terms of the features of each layer with a graph, above it and touching it at F."""
+        found, graph = {}, self.structure.graph
+        for i in self.structure.graph_layers:
+            assert graph is not None
+            terms, size = graph.majorise(F[i]), 0.5 * _sizes(H, i)
+            found[i] = np.asarray(terms.linear) * size, np.asarray(terms.quadratic) * size
+        return found
+
+    def _slopes(
+        self,
+        W: np.ndarray,
+        H: list[np.ndarray],
+        C: dict[str, np.ndarray],
+        P: np.ndarray,
+        G: np.ndarray,
+        r: np.ndarray,
+        ties: dict[int, tuple[np.ndarray, np.ndarray]] | None,
+    ) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The objective of each row, and its derivatives by W, H_l … H_2, in this order.
+
+        With `ties` they stand for the graph; without them, of a row's edges half of what they cost is its own.
+        """
+        s = self.structure
+        F, Z = self.forward(W, H)
+        D = F[0] @ G
+        value = r * (F[0] * (0.5 * D - P)).sum(axis=1, dtype=float)
+        D = r[:, None].astype(W.dtype) * (D - P)
+        slopes: list[np.ndarray] = []
+        roughness: dict[int, np.ndarray] = {}
+        for i in range(len(H)):
+            if i > 0:
+                D = D * self.activation.slope(Z[i - 1])
+                slopes.append(F[i].T @ D)
+                D = D @ H[i].T
+            if s.labels is not None and i in s.label_layers:
+                at = s.labels.at
+                off = s.labels.seen * (F[i][at] @ C[str(i)] - s.labels.Y)
+                value[at] += 0.5 * s.label_weight * r[at] * (off * off).sum(axis=1)
+                D[at] += (s.label_weight * r[at][:, None] * (off @ C[str(i)].T)).astype(D.dtype)
+            if ties is not None and i in ties:
+                linear, quadratic = ties[i]
+                value += (F[i] * (linear + 0.5 * quadratic * F[i])).sum(axis=1)
+                D += (linear + quadratic * F[i]).astype(D.dtype)
+            elif s.graph is not None and i in s.graph_layers:
+                pulled = 0.5 * s.graph.gradient(F[i])
+                rough = F[i] * pulled
+                roughness[i] = rough.sum(axis=0)
+                value += 0.5 * (rough @ _sizes(H, i))
+                D += (pulled * _sizes(H, i)).astype(D.dtype)
+        if ties is None:
+            # Bases also decide the norms of the parts that features count by.
+            for i in s.graph_layers:
+                c = roughness[i][:, None]
+                for j in range(1, i + 1):
+                    more = _between(H, i, j).T @ (c * chained(H[: i + 1])) @ chained(H[:j]).T
+                    slopes[j - 1] = slopes[j - 1] + more.astype(D.dtype)
+        return value, [D, *slopes[::-1]]
+
+
+def _counts(problem: Problem) -> np.ndarray:
+    """The weight of every row."""
+    r = problem.X.row_weight
+    return np.ones(problem.X.shape[0]) if r is None else np.asarray(r, dtype=float)
+
+
+def _between(H: list[np.ndarray], i: int, j: int) -> np.ndarray:
+    """H_i ⋯ H_{j+1}, the parts of layer i in those of layer j."""
+    return chained(H[j + 1 : i + 1]) if i > j else np.eye(len(H[i]), dtype=H[i].dtype)
+
+
+def _sizes(H: list[np.ndarray], i: int) -> np.ndarray:
+    """Squared norms of the parts of layer i over the data."""
+    parts = chained(H[: i + 1]).astype(float)
+    return np.asarray((parts * parts).sum(axis=1))
