@@ -108,7 +108,7 @@ def draw_truncated(mean: float, sd: float, low: float, high: float, stream: np.n
 
 @leaf()
 def _tail_excess(a: float, width: float, stream: np.ndarray) -> float:
-    """x − a for a standard normal x truncated to [a, a + width], with a > 0.
+    """How far above a > 0 a standard normal lies that is truncated to [a, a + width].
 
     Proposals are exponential with the rate λ = (a + √(a² + 4)) / 2. The density of x against them rises up to x = λ
     and falls from there, so the acceptance is measured from λ, or from the far bound where that is nearer.
