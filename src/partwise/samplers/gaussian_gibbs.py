@@ -137,11 +137,11 @@ class GaussianGibbs:
         Returns
         -------
         float
-            Normalised wherever the priors have a normalising constant.
+            Up to the normalising constants of the priors of W and H.
         """
-        value = problem.prior_W.log_density(state.W)
+        value = -problem.terms_W.value(state.W)
         if self.sample_H:
-            value += problem.prior_H.log_density(state.Ht)
+            value -= problem.terms_H.value(state.Ht)
         if not self.hold_noise:
             a, b = self.noise_shape, self.noise_scale
             value += a * np.log(b) - gammaln(a) - (a + 1.0) * np.log(state.noise) - b / state.noise
