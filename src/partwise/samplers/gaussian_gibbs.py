@@ -25,7 +25,7 @@ from partwise.parallel import over_rows, worthwhile
 from partwise.priors import Gamma, Terms
 from partwise.samplers.calibration import CalibrationCase
 from partwise.samplers.scale_move import scale_move
-from partwise.samplers.streams import STREAM_SIZE, begin_stream, draw_keys, uniform
+from partwise.samplers.streams import BY_PLACE, STREAM_SIZE, begin_stream, draw_keys, uniform
 from partwise.samplers.truncated_normal import draw_truncated
 from partwise.solvers.sweep import inner_product
 
@@ -194,7 +194,13 @@ class GaussianGibbs:
 
 
 def draw_factor(
-    X: InMemory, A: np.ndarray, B: np.ndarray, terms: Terms, precision: float, rng: np.random.Generator
+    X: InMemory,
+    A: np.ndarray,
+    B: np.ndarray,
+    terms: Terms,
+    precision: float,
+    rng: np.random.Generator,
+    numbers: np.ndarray = BY_PLACE,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw every entry of A given B, one column after the other, in place.
 
@@ -212,6 +218,8 @@ def draw_factor(
         1 / σ², over the temperature.
     rng : Generator
         Where two keys are drawn from.
+    numbers : array of int64 of shape (n,), optional
+        Number of each row's stream; by default its place.
 
     Returns
     -------
@@ -230,7 +238,9 @@ def draw_factor(
     prior = (linear, quadratic, float(held.lower), float(held.upper))
     if not X.weighted:
         over_rows(
-            lambda a, b: _draw_rows(A, N, G, precision, *prior, keys, a, b), n, worthwhile(k * (_DRAW + k), 4)
+            lambda a, b: _draw_rows(A, N, G, precision, *prior, keys, numbers, a, b),
+            n,
+            worthwhile(k * (_DRAW + k), 4),
         )
         return N, G
     Bt = np.ascontiguousarray(wide.T)
@@ -250,6 +260,7 @@ def draw_factor(
                 precision,
                 *prior,
                 keys,
+                numbers,
                 slab.start,
                 slab.stop,
                 fit,
@@ -288,6 +299,7 @@ def _draw_rows(
     lower: float,
     upper: float,
     keys: np.ndarray,
+    numbers: np.ndarray,
     start: int,
     stop: int,
 ) -> None:
@@ -299,7 +311,7 @@ def _draw_rows(
     lr, lc = int(linear.shape[0] > 1), int(linear.shape[1] > 1)
     qr, qc = int(quadratic.shape[0] > 1), int(quadratic.shape[1] > 1)
     for i in range(start, stop):
-        begin_stream(keys, i, stream)
+        begin_stream(keys, numbers[i] if numbers.shape[0] else i, stream)
         for t in range(k):
             a[t] = A[i, t]
         for t in range(k):
@@ -329,6 +341,7 @@ def _draw_weighted_rows(
     lower: float,
     upper: float,
     keys: np.ndarray,
+    numbers: np.ndarray,
     start: int,
     stop: int,
     fit: np.ndarray,
@@ -341,7 +354,7 @@ def _draw_weighted_rows(
     lr, lc = int(linear.shape[0] > 1), int(linear.shape[1] > 1)
     qr, qc = int(quadratic.shape[0] > 1), int(quadratic.shape[1] > 1)
     for i in range(start, stop):
-        begin_stream(keys, i, stream)
+        begin_stream(keys, numbers[i] if numbers.shape[0] else i, stream)
         first = indptr[i - start]
         n_held = indptr[i - start + 1] - first
         if v.shape[0] == 0:

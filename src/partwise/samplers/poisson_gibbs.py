@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import exp, log, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
 
 from partwise.core import Info, Problem, RunState
-from partwise.jit import njit
+from partwise.jit import leaf, njit
 from partwise.losses import KL
 from partwise.matrix import Dense, InMemory
 from partwise.parallel import over_rows, worthwhile
@@ -27,7 +27,8 @@ from partwise.priors import Gamma
 from partwise.samplers.binomial import split_count
 from partwise.samplers.calibration import CalibrationCase
 from partwise.samplers.scale_move import scale_move
-from partwise.samplers.streams import STREAM_SIZE, begin_stream, draw_keys
+from partwise.samplers.streams import BY_PLACE, STREAM_SIZE, begin_stream, draw_keys, uniform
+from partwise.samplers.truncated_normal import normal_quantile
 
 #: The least value of an entry: a Gamma variable of a tiny shape may be too small for a double.
 _TINY = 1e-290
@@ -139,11 +140,12 @@ class PoissonGibbs:
         cool = 1.0 / self.temperatures[state.iteration] if state.iteration < len(self.temperatures) else 1.0
         if state.counts_W is None or state.counts_H is None:
             self._split(problem, state, rng)
-        shape, rate = _gamma(problem.prior_W)
-        _draw_gamma(state.W, shape, rate, cool, state.counts_W, _exposure(X, state.Ht), rng)
+        assert state.counts_W is not None
+        assert state.counts_H is not None
+        draw_gamma_factor(state.W, problem.prior_W, cool, state.counts_W, exposure(X, state.Ht), rng)
         if self.sample_H:
-            shape_H, rate_H = _gamma(problem.prior_H)
-            _draw_gamma(state.Ht, shape_H, rate_H, cool, state.counts_H, _exposure(X.T, state.W), rng)
+            draw_gamma_factor(state.Ht, problem.prior_H, cool, state.counts_H, exposure(X.T, state.W), rng)
+            (shape, rate), (shape_H, rate_H) = _gamma(problem.prior_W), _gamma(problem.prior_H)
             none = np.zeros(state.W.shape[1])
             sums = (rate * state.W.sum(axis=0), none), (rate_H * state.Ht.sum(axis=0), none)
             power = len(state.W) * shape - len(state.Ht) * shape_H
@@ -162,12 +164,12 @@ class PoissonGibbs:
         X = problem.X
         assert isinstance(X, InMemory)
         state.counts_W, state.counts_H, logs = split_counts(X, state.W, state.Ht, draw_keys(rng))
-        expected = float((state.W * _exposure(X, state.Ht)).sum())
+        expected = float((state.W * exposure(X, state.Ht)).sum())
         return logs - expected - _log_factorials(problem)
 
 
 def split_counts(
-    X: InMemory, W: np.ndarray, Ht: np.ndarray, keys: np.ndarray
+    X: InMemory, W: np.ndarray, Ht: np.ndarray, keys: np.ndarray, numbers: np.ndarray = BY_PLACE
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Split every nonzero count over the components.
 
@@ -181,6 +183,8 @@ def split_counts(
         The transpose of the second.
     keys : array of uint64 of shape (2,)
         Keys of the streams, one for each row.
+    numbers : array of int64 of shape (n,), optional
+        Number of each row's stream; by default its place.
 
     Returns
     -------
@@ -208,6 +212,7 @@ def split_counts(
                 W,
                 Ht,
                 keys,
+                numbers,
                 counts_W,
                 counts_H,
                 logs,
@@ -232,6 +237,7 @@ def _split_rows(
     W: np.ndarray,
     Ht: np.ndarray,
     keys: np.ndarray,
+    numbers: np.ndarray,
     counts_W: np.ndarray,
     counts_H: np.ndarray,
     logs: np.ndarray,
@@ -244,7 +250,7 @@ def _split_rows(
     stream = np.empty(STREAM_SIZE, np.uint64)
     dense = indices.shape[0] == 0
     for i in range(start, stop):
-        begin_stream(keys, i, stream)
+        begin_stream(keys, numbers[i] if numbers.shape[0] else i, stream)
         w, own = W[i], counts_W[i]
         for e in range(indptr[i - start], indptr[i - start + 1]):
             x = np.int64(u[e])
@@ -276,26 +282,107 @@ def _gamma(prior: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(prior.shape, float), np.asarray(prior.rate, float)
 
 
-def _exposure(X: InMemory, B: np.ndarray) -> np.ndarray:
-    """Σ_j ω_ij b_jt: what the counts of a row expect of each component, for an entry of 1; one row where all agree."""
+def exposure(X: InMemory, B: np.ndarray) -> np.ndarray:
+    """What the counts of a row expect of each component, for an entry of 1.
+
+    Parameters
+    ----------
+    X : InMemory
+        Counts.
+    B : array of shape (m, k)
+        The other factor.
+
+    Returns
+    -------
+    array of shape (n, k) or (1, k)
+        Σ_j ω_ij b_jt; one row where it is the same for all.
+    """
     if not X.weighted:
         return B.sum(axis=0)[None]
     return X.weight_product(B.astype(X.dtype)).astype(float)
 
 
-def _draw_gamma(
+def draw_gamma_factor(
+    A: np.ndarray,
+    prior: Any,
+    cool: float,
+    counts: np.ndarray,
+    exposure: np.ndarray,
+    rng: np.random.Generator,
+    numbers: np.ndarray = BY_PLACE,
+) -> None:
+    """Draw every entry of A from its Gamma conditional, in place.
+
+    Parameters
+    ----------
+    A : array of shape (n, k)
+        The factor.
+    prior : Gamma
+        Its prior.
+    cool : float
+        Inverse temperature of the likelihood.
+    counts : array of shape (n, k)
+        What each component has of every row.
+    exposure : array of shape (n, k) or (1, k)
+        What the counts of a row expect of each component, for an entry of 1.
+    rng : Generator
+        Where two keys are drawn from.
+    numbers : array of int64 of shape (n,), optional
+        Number of each row's stream; by default its place.
+    """
+    n, k = A.shape
+    shape, rate = (np.broadcast_to(part, (k,)).astype(float) for part in _gamma(prior))
+    exposure = np.ascontiguousarray(exposure)
+    keys = draw_keys(rng)
+    over_rows(
+        lambda a, b: _gamma_rows(A, shape, rate, cool, counts, exposure, keys, numbers, a, b),
+        n,
+        worthwhile(100.0 * k, 4),
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gamma_rows(
     A: np.ndarray,
     shape: np.ndarray,
     rate: np.ndarray,
     cool: float,
-    counts: np.ndarray | None,
+    counts: np.ndarray,
     exposure: np.ndarray,
-    rng: np.random.Generator,
+    keys: np.ndarray,
+    numbers: np.ndarray,
+    start: int,
+    stop: int,
 ) -> None:
-    """Every entry of A from its conditional, in place."""
-    assert counts is not None
-    A[:] = rng.standard_gamma(shape + cool * counts) / (rate + cool * exposure)
-    np.maximum(A, _TINY, out=A)
+    """Rows `start … stop`."""
+    stream = np.empty(STREAM_SIZE, np.uint64)
+    each = int(exposure.shape[0] > 1)
+    for i in range(start, stop):
+        begin_stream(keys, numbers[i] if numbers.shape[0] else i, stream)
+        for t in range(A.shape[1]):
+            drawn = draw_gamma(shape[t] + cool * counts[i, t], stream)
+            A[i, t] = max(drawn / (rate[t] + cool * exposure[each * i, t]), _TINY)
+
+
+@leaf()
+def draw_gamma(shape: float, stream: np.ndarray) -> float:
+    """A Gamma variable of rate 1 (Marsaglia & Tsang 2000)."""
+    if shape < 1.0:
+        # Of shape + 1, times a power of a uniform.
+        boost, shape = exp(log(uniform(stream)) / shape), shape + 1.0
+    else:
+        boost = 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / sqrt(9.0 * d)
+    while True:
+        x = normal_quantile(uniform(stream))
+        v = 1.0 + c * x
+        if v <= 0.0:
+            continue
+        v = v * v * v
+        u = uniform(stream)
+        if u < 1.0 - 0.0331 * (x * x) * (x * x) or log(u) < 0.5 * x * x + d * (1.0 - v + log(v)):
+            return boost * d * v
 
 
 def _log_factorials(problem: Problem) -> float:
@@ -370,5 +457,5 @@ def calibration_case() -> CalibrationCase:
         resimulate,
         quantities,
         n_warmup=300,
-        thin=15,
+        thin=30,
     )
