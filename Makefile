@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 
-.PHONY: demo test bench lint types docs wheel sklearn-tests interrupts fuzz clients numba-oldest clean help
+.PHONY: demo test bench lint types docs wheel sklearn-tests interrupts fuzz clients calibration numba-oldest clean help
 
 help:
 	@echo "make demo           learn the parts of handwritten digits; pictures and tables land in partwise-demo/"
@@ -15,6 +15,7 @@ help:
 	@echo "make interrupts     Ctrl-C at random moments of every fit and every verb (long)"
 	@echo "make fuzz           damaged files against every reader, verb and model file (minutes)"
 	@echo "make clients        cNMF and other programs with partwise in place of scikit-learn's NMF"
+	@echo "make calibration    whether every exact sampler draws from its posterior (minutes); writes docs/calibration.md"
 	@echo "make numba-oldest   the core tests and the laws with the oldest libraries that pyproject.toml allows"
 	@echo "make bench          the race against other libraries (long; see partwise bench --help)"
 	@echo "make docs           the documentation, as HTML in docs/_build/html"
@@ -62,6 +63,9 @@ interrupts: $(READY_DEV)
 
 fuzz: $(READY_DEV)
 	$(BIN)/python tests/fuzz/harness.py
+
+calibration: $(READY_DEV)
+	$(BIN)/python tests/calibration/run.py
 
 # Programs that use scikit-learn's NMF, in an environment of their own; those that cannot be installed are left out.
 CLIENTS := .venv-clients

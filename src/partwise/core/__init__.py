@@ -5,8 +5,10 @@ from partwise.core.problem import Problem
 from partwise.core.progress import History, ProgressBar
 from partwise.core.run import Callback, Method, Result, run
 from partwise.core.session import (
+    BranchSession,
     Interrupted,
     Session,
+    branch_session,
     current_session,
     joined_session,
     open_session,
@@ -16,6 +18,7 @@ from partwise.core.state import Info, RunState, State
 from partwise.core.stopping import ObjectiveEveryTen, RelativeProgress, SmallGain, Stopping, ViolationRatio
 
 __all__ = [
+    "BranchSession",
     "Callback",
     "Checkpoint",
     "History",
@@ -33,6 +36,7 @@ __all__ = [
     "State",
     "Stopping",
     "ViolationRatio",
+    "branch_session",
     "current_session",
     "digest",
     "joined_session",

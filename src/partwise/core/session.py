@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Event
 from typing import Any, TypeVar
 
 import numpy as np
@@ -45,7 +46,7 @@ class Session:
     Attributes
     ----------
     interrupted : bool
-        Whether Ctrl-C was pressed, here or in the session around this one before this one began.
+        Whether Ctrl-C was pressed, here or in a session around this one.
     kept : bool
         Whether the fit has set its attributes, so that Ctrl-C can no longer take anything away.
     """
@@ -58,9 +59,14 @@ class Session:
         parent: Session | None = None,
     ) -> None:
         self.max_time, self.bar, self.checkpoint, self.parent = max_time, bar, checkpoint, parent
-        self.interrupted: bool = parent is not None and parent.interrupted
+        self._interrupted = False
         self.kept = False
         self._begin = clock()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed, here or in a session around this one."""
+        return self._interrupted or (self.parent is not None and self.parent.interrupted)
 
     @property
     def seconds(self) -> float:
@@ -81,7 +87,7 @@ class Session:
 
     def interrupt(self) -> None:
         """Take note of Ctrl-C, here and in the sessions around this one."""
-        self.interrupted = True
+        self._interrupted = True
         if self.parent is not None:
             self.parent.interrupt()
 
@@ -237,6 +243,64 @@ class WholeSession(Session):
     def interrupt(self) -> None:
         """Pass Ctrl-C on."""
         raise KeyboardInterrupt
+
+
+class BranchSession(Session):
+    """One of several runs that go on at the same time, each on a thread of its own, as parts of one fit.
+
+    Parameters
+    ----------
+    parent : Session
+        The session of the fit.
+    ended : threading.Event
+        Ends the run when it is set; the runs of a fit share it.
+    report : callable
+        Called as ``report(place, objective)`` in place of moving the bar, which all runs share.
+    """
+
+    def __init__(self, parent: Session, ended: Event, report: Callable[[float, float], None]) -> None:
+        saved = parent.checkpoint
+        # A checkpoint of its own, in the same folder: the clock of its saves is that of this run.
+        own = None if saved is None else Checkpoint(saved.folder, saved.interval)
+        super().__init__(checkpoint=own, parent=parent)
+        self._ended, self._report = ended, report
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed, or the runs of this fit were ended."""
+        return self._ended.is_set() or super().interrupted
+
+    def show(self, place: float, objective: float) -> None:
+        """Report where the run stands."""
+        self._report(place, objective)
+
+
+@contextmanager
+def branch_session(
+    parent: Session, ended: Event, report: Callable[[float, float], None]
+) -> Iterator[BranchSession]:
+    """A `BranchSession` for the block, which is the work of one thread.
+
+    Parameters
+    ----------
+    parent : Session
+        The session of the fit.
+    ended : threading.Event
+        Ends the run when it is set.
+    report : callable
+        Called as ``report(place, objective)`` after every step.
+
+    Yields
+    ------
+    BranchSession
+        The session, current for this thread until the block ends.
+    """
+    session = BranchSession(parent, ended, report)
+    token = _current.set(session)
+    try:
+        yield session
+    finally:
+        _current.reset(token)
 
 
 def current_session() -> Session | None:
