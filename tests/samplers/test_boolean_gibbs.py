@@ -36,6 +36,10 @@ def log_weights_held(problem, W, Ht):
     return np.array([problem.log_density(make(w, h)) for w, h in zip(W, Ht)])
 
 
+def flip_integral(a, b, wrong, right, inner):
+    return quad(lambda p: p ** (a - 1 + wrong) * (1 - p) ** (b - 1 + right) * betainc(*inner, 1 - p), 0, 1)[0]
+
+
 def log_weights(problem, W, Ht):
     """Flips and densities integrated out: Beta functions, and a quadrature over p₊ + p₋ < 1."""
     a, b = problem.density_prior
@@ -49,9 +53,7 @@ def log_weights(problem, W, Ht):
         (right0, wrong0), (wrong1, right1) = key = tuple(map(tuple, problem.counts(w, h)))
         if key not in cache:
             inner = (a + wrong1, b + right1)
-            value = quad(
-                lambda p: p ** (a - 1 + wrong0) * (1 - p) ** (b - 1 + right0) * betainc(*inner, 1 - p), 0, 1
-            )[0]
+            value = flip_integral(a, b, wrong0, right0, inner)
             cache[key] = np.log(value) + betaln(*inner)
         total[s] += cache[key]
     return total

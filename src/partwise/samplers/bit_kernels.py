@@ -1,8 +1,9 @@
 """Compiled pieces of the Gibbs sampler for bits: one row's bits in turn, and whole tiles.
 
-Tables and tiles are packed (`partwise.boolean.bits`). A bit of a tile counts in a row only where no other tile covers
-the entry. What the others cover is the OR of the tiles before it, which is kept as the sweep goes on, and of those
-behind it, which is computed once for a row from the last tile to the first: no counts have to be kept up to date.
+Tables and tiles are packed (`partwise.boolean.bits`). A bit of a tile counts in a row only where no other tile
+covers the entry. What the others cover is the OR of the tiles before it, which is kept as the sweep goes on, and of
+those behind it, which is computed once for a row from the last tile to the first: no counts have to be kept up to
+date.
 """
 
 from __future__ import annotations

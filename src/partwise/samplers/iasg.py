@@ -1,14 +1,14 @@
 """Iterate averaging stochastic gradient (Mandt, Hoffman & Blei 2017) for relaxed Boolean factors.
 
-Algorithms 2.3, 3.1 and 3.2 of Gonsior (2019): two interleaved chains, one for each factor, that climb the gradient on
-a minibatch of rows of X (for H) and of columns (for W), drawn with replacement; the noise is that of the minibatches.
-A sample is the mean of T = ⌈max(n/S_X, m/S_Y)⌉ states. The step of every entry is 2S/N over the variance of its
-gradient at parameters drawn uniformly (2.34, 3.1).
+Algorithms 2.3, 3.1 and 3.2 of Gonsior (2019): two interleaved chains, one for each factor, that climb the gradient
+on a minibatch of rows of X (for H) and of columns (for W), drawn with replacement; the noise is that of the
+minibatches. A sample is the mean of T = ⌈max(n/S_X, m/S_Y)⌉ states. The step of every entry is 2S/N over the
+variance of its gradient at parameters drawn uniformly (2.34, 3.1).
 
-Printed slips that are corrected: algorithm 2.3 goes down the log-likelihood instead of up; its window has T + 1 states;
-(3.7) and (3.8) lack the step ε. A minibatch's gradient stands for that of all rows, so it is multiplied by N/S here;
-the thesis does not, while the prior stays whole, so that small batches give the prior too much weight:
-``paper=True``. Drawing with replacement is counting each row as often as it was drawn, which leaves one product with X.
+Printed slips that are corrected: algorithm 2.3 goes down the log-likelihood instead of up; its window has T + 1
+states; (3.7) and (3.8) lack the step ε. A minibatch's gradient stands for that of all rows, so it is multiplied by
+N/S here; the thesis does not, while the prior stays whole, so that small batches give the prior too much weight:
+``paper=True``. Drawing with replacement is counting each row as often as it was drawn: one product with X.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from partwise.core import Info, State
 from partwise.samplers.boundaries import check_boundary, moved, on_logits
 from partwise.samplers.relaxed import RelaxedPosterior
 
-#: A step on the logit scale that equals one on the scale of the values at a = ½, where da/dz is ¼, is 16 times as large.
+#: How much larger a step on the logit scale is that equals one of the values themselves at a = ½, where da/dz is ¼.
 MIRROR = 16.0
 #: Below this share of different rows in a minibatch, rows are gathered; above it, rows not drawn are multiplied by 0.
 GATHER = 0.4

@@ -1,4 +1,4 @@
-"""Rejection sampling of relaxed factors (Gonsior 2019, algorithm 2.1): independent, exact, and for small problems only.
+"""Rejection sampling of relaxed factors (Gonsior 2019, algorithm 2.1): exact, and for small problems only.
 
 Factors are proposed from their prior and accepted with probability exp(−‖X − W Hᵀ‖² / (2σ²)), the likelihood over its
 upper bound 1.

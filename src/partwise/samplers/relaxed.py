@@ -13,6 +13,9 @@ import numpy as np
 from partwise.core import State
 from partwise.samplers.unit_priors import UnitPrior
 
+#: The prior where none is given.
+UNIFORM = UnitPrior()
+
 
 @dataclass(frozen=True)
 class RelaxedPosterior:
@@ -33,7 +36,7 @@ class RelaxedPosterior:
     """
 
     X: np.ndarray
-    prior: UnitPrior = UnitPrior()
+    prior: UnitPrior = UNIFORM
     noise: float = 1.0
     observed: np.ndarray | None = None
     noise_prior: tuple[float, float] = (1.0, 0.1)

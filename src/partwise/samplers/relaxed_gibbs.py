@@ -1,8 +1,8 @@
 """Gibbs sampling of relaxed Boolean factors: every conditional is a normal truncated to [0, 1].
 
 With B = HᵀH, A = X H (H long × k), σ² the noise, τ the slope of a linear prior and 1/s² the inverse variance of a
-normal one, w_ik given the rest has mean (A_ik − Σ_{l≠k} w_il B_lk − σ²τ) / (B_kk + σ²/s²) and variance
-σ² / (B_kk + σ²/s²). Rows are independent given H, so a sweep is one product with X and then row by row. A prior that is not
+normal one, w_ik given the rest has mean (A_ik − Σ_{l≠k} w_il B_lk − σ²τ) / (B_kk + σ²/s²) and variance σ² / (B_kk +
+σ²/s²). Rows are independent given H, so a sweep is one product with X and then row by row. A prior that is not
 conjugate is met by slice sampling of θ with w = sin²θ, on which scale a Beta(½, ½) prior is flat. Missing entries
 are drawn, once a step, from their conditional given the factors.
 """
@@ -222,7 +222,7 @@ def draw_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Rows `start … stop` of a factor, each entry from its conditional, with a stream of random numbers of its own."""
+    """Rows `start … stop` of a factor, each entry from its conditional; every row has its own stream of numbers."""
     k = W.shape[1]
     stream = np.empty(STREAM_SIZE, np.uint64)
     for i in range(start, stop):

@@ -2,14 +2,14 @@
 
 A move takes one tile, or two, out of the state and proposes others in their place. For a tile, a row is drawn as a
 seed. From the data that the remaining tiles leave uncovered, the rows that resemble the seed and their columns are
-found (`bit_kernels.near_chances`); h' is drawn bit by bit near those columns, or, with probability `PRIOR_SHARE`, from
-its prior; w' from its conditional given h', whose normalising constant is a product over rows. Everything but the
-random bits depends on what is held alone, so for each seed this is an independence proposal with a density that can
-be written down, for the tile proposed and for the one it replaces.
+found (`bit_kernels.near_chances`); h' is drawn bit by bit near those columns, or, with probability `PRIOR_SHARE`,
+from its prior; w' from its conditional given h', whose normalising constant is a product over rows. Everything but
+the random bits depends on what is held alone, so for each seed this is an independence proposal with a density that
+can be written down, for the tile proposed and for the one it replaces.
 
-Which tiles are replaced, and which rows are seeds, does depend on the state: tiles without use go first, two tiles are
-taken together more often if they resemble one another, and seeds lie more often in rows of the tiles that are taken.
-The chances of the same choices after the move are computed too, and go into the ratio.
+Which tiles are replaced, and which rows are seeds, does depend on the state: tiles without use go first, two tiles
+are taken together more often if they resemble one another, and seeds lie more often in rows of the tiles that are
+taken. The chances of the same choices after the move are computed too, and go into the ratio.
 """
 
 from __future__ import annotations
