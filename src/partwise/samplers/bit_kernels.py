@@ -194,3 +194,50 @@ def evidence(
         score = on + row_score(ones, zeros, others, i, tile, gain, loss)
         total += max(score, off) + np.log1p(np.exp(-abs(score - off)))
     return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def usage_chances(
+    ones: np.ndarray,
+    zeros: np.ndarray,
+    tiles: np.ndarray,
+    odds: np.ndarray,
+    gain: float,
+    loss: float,
+    uniform: np.ndarray,
+    n_warmup: int,
+    out: np.ndarray,
+) -> None:
+    """Probability that each row uses each of given tiles, by Gibbs sampling; into `out` (n × k).
+
+    `uniform` has a line of k numbers for each sweep, the same for all rows, so that the result for a row depends on
+    its data alone. After the first sweeps, the conditional probabilities of the bits are averaged.
+    """
+    n, k = out.shape
+    width = tiles.shape[1]
+    behind = np.zeros((k + 1, width), np.uint64)
+    before = np.zeros(width, np.uint64)
+    use = np.zeros(k, np.bool_)
+    for i in range(n):
+        for t in range(k):
+            use[t] = False
+            out[i, t] = 0.0
+        for s in range(uniform.shape[0]):
+            for t in range(k - 1, -1, -1):
+                for w in range(width):
+                    behind[t, w] = behind[t + 1, w] | (tiles[t, w] if use[t] else np.uint64(0))
+            for w in range(width):
+                before[w] = 0
+            for t in range(k):
+                right, wrong = 0, 0
+                for w in range(width):
+                    alone = tiles[t, w] & ~(before[w] | behind[t + 1, w])
+                    right += popcount(ones[i, w] & alone)
+                    wrong += popcount(zeros[i, w] & alone)
+                chance = 1.0 / (1.0 + np.exp(-odds[t] - gain * right + loss * wrong))
+                if s >= n_warmup:
+                    out[i, t] += chance / (uniform.shape[0] - n_warmup)
+                use[t] = uniform[s, t] < chance
+                if use[t]:
+                    for w in range(width):
+                        before[w] |= tiles[t, w]

@@ -54,7 +54,7 @@ class RelaxedPosterior:
     @cached_property
     def squares(self) -> float:
         """Sum of squares of the observed entries."""
-        return float(np.vdot(self.X, self.X))
+        return float(np.square(self.X).sum(dtype=float))
 
     def residual(self, W: np.ndarray, Ht: np.ndarray) -> float:
         """Sum of squared errors over the observed entries.

@@ -178,7 +178,13 @@ def imputed(
 
 
 def draw_factor(
-    X: np.ndarray, W: np.ndarray, Ht: np.ndarray, noise: float, prior: UnitPrior, rng: np.random.Generator
+    X: np.ndarray,
+    W: np.ndarray,
+    Ht: np.ndarray,
+    noise: float,
+    prior: UnitPrior,
+    rng: np.random.Generator,
+    same: bool = False,
 ) -> np.ndarray:
     """Draw every entry of W from its conditional, component by component in each row; in place.
 
@@ -194,6 +200,8 @@ def draw_factor(
         Of the entries of W.
     rng : Generator
         Where random numbers are drawn from.
+    same : bool
+        Whether all rows see the same random numbers, so that a row's draw depends on its data alone.
 
     Returns
     -------
@@ -204,7 +212,7 @@ def draw_factor(
     keys, numbers, conjugate = draw_keys(rng), prior.numbers, prior.conjugate
 
     def task(start: int, stop: int) -> None:
-        draw_rows(W, pull, gram, noise, numbers, conjugate, keys, start, stop)
+        draw_rows(W, pull, gram, noise, numbers, conjugate, keys, same, start, stop)
 
     over_rows(task, len(W), worthwhile(40.0 * W.shape[1] + W.shape[1] ** 2))
     return pull
@@ -219,14 +227,17 @@ def draw_rows(
     prior: np.ndarray,
     conjugate: bool,
     keys: np.ndarray,
+    same: bool,
     start: int,
     stop: int,
 ) -> None:
-    """Rows `start … stop` of a factor, each entry from its conditional; every row has its own stream of numbers."""
+    """Rows `start … stop` of a factor, each entry from its conditional; every row has its own stream of numbers,
+    or all the `same`.
+    """
     k = W.shape[1]
     stream = np.empty(STREAM_SIZE, np.uint64)
     for i in range(start, stop):
-        begin_stream(keys, i, stream)
+        begin_stream(keys, 0 if same else i, stream)
         for c in range(k):
             slope = pull[i, c]
             for other in range(k):
