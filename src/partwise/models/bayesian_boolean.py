@@ -78,9 +78,10 @@ class BayesianBooleanMF(FactorModel):
         Where chains begin: at random factors, fitted and cut for "gibbs"; at the tiles that `BooleanMF` finds; or at
         given factors.
     noise : float, "sample" or "auto", default="auto"
-        Variance of relaxed reconstructions: a number is held. "auto" draws it with "relaxed-gibbs" and is 1 elsewhere.
+        Variance of relaxed reconstructions: a number is held; "auto" draws it with "relaxed-gibbs", is 1 elsewhere.
     boundary : {"auto", "clamp", "reflect", "mirror"}, default="auto"
-        What "iasg", "langevin" and "mala" do at 0 and 1; "auto" clamps with "iasg", as published, and reflects elsewhere.
+        What "iasg", "langevin" and "mala" do at 0 and 1; "auto" clamps with "iasg", as published, and reflects
+        elsewhere.
     step_size : float or None, default=None
         Step of "langevin" and "mala", or standard deviation of the proposals of "metropolis"; None chooses one.
     paper : bool, default=False
@@ -253,9 +254,9 @@ class BayesianBooleanMF(FactorModel):
         if not self.converged_ and self.ended_by_ == "max_iter":
             worst = max(self.rhat_, key=lambda name: self.rhat_[name])
             warnings.warn(
-                f"The chains do not agree: R-hat of {worst} is {self.rhat_[worst]:.2f}, above {RHAT}. Make more draws "
-                "(n_draws, n_warmup), or begin at init='optimum'; means and intervals of this fit are not yet those of "
-                "the posterior.",
+                f"The chains do not agree: R-hat of {worst} is {self.rhat_[worst]:.2f}, above {RHAT}. Make more "
+                "draws (n_draws, n_warmup), or begin at init='optimum'; means and intervals of this fit are not yet "
+                "those of the posterior.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

@@ -187,7 +187,7 @@ def evidence(
     gain: float,
     loss: float,
 ) -> float:
-    """Log of the sum over all w of prior times likelihood of a packed tile: a product over rows, 1 − q + q exp(score)."""
+    """Log of the sum over all w of prior times likelihood of a packed tile: Σ log(1 − q + q exp(score)) over rows."""
     total = 0.0
     on, off = np.log(density), np.log1p(-density)
     for i in range(ones.shape[0]):

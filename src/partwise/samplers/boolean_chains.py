@@ -1,4 +1,4 @@
-"""Chains of the Boolean posteriors: what each sampler needs, what is recorded of its draws, and how they are judged."""
+"""Chains of the Boolean posteriors: what each sampler needs, what is recorded of its draws, how they are judged."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def make_target(
     batch_size : int, tuple or None
         Minibatches of "iasg".
     boundary : str or "auto"
-        What "iasg", "langevin" and "mala" do at 0 and 1; "auto" is "clamp" for the first and "reflect" for the others.
+        What "iasg", "langevin" and "mala" do at 0 and 1; "auto" is "clamp" for the first, "reflect" for the others.
     step_size : float or None
         Step of "langevin" and "mala"; standard deviation of the proposals of "metropolis".
     flip_prior, density_prior : tuple of float
@@ -284,8 +284,8 @@ class Watch:
         Returns
         -------
         dict
-            With "W", "Ht" in order; "cover" (packed) and "probes" for bits; "cells", "on_W", "on_Ht" and "probes" for
-            relaxed factors.
+            With "W", "Ht" in order; "cover" (packed) and "probes" for bits; "cells", "on_W", "on_Ht" and "probes"
+            for relaxed factors.
         """
         order = match((prepared["W"], prepared["Ht"]), (draw["W"], draw["Ht"]))
         W, Ht = np.ascontiguousarray(draw["W"][:, order]), np.ascontiguousarray(draw["Ht"][:, order])

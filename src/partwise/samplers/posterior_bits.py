@@ -3,7 +3,8 @@
 Where P_ij is the probability that entry ij of the noise-free table is one, tiles with the product B have
 Σ_ij |B_ij − P_ij| entries wrong on average. That is the error of B on the table P > ½ with weights |2P − 1|, plus
 Σ min(P, 1 − P), which no tiles avoid; so the search for the best bits is a Boolean factorization with weights. For
-relaxed factors, P is the posterior mean of the reconstruction, and the sum is the expected squared error up to a constant.
+relaxed factors, P is the posterior mean of the reconstruction, and the sum is the expected squared error but for a
+constant.
 """
 
 from __future__ import annotations
