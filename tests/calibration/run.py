@@ -15,7 +15,7 @@ from partwise.samplers.calibration import CASES, LEVEL, calibrate, make_case, re
 PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
 HEAD = f"""# Calibration of the samplers
 
-Whether each exact sampler draws from the posterior it claims to draw from; this page is written by `make calibration`.
+Whether each exact sampler draws from the posterior it claims to draw from, as `make calibration` finds it.
 
 **Ranks**: simulation-based calibration (Talts et al. 2018). Parameters are drawn from the prior and data given them;
 the rank of a parameter among draws from the posterior must be uniform, which a χ² test judges. **Moments**: the

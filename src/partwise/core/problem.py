@@ -281,6 +281,16 @@ class Problem:
         """
         return float(self._once("_squared_norm", self.X.squared_norm))
 
+    def n_observed(self) -> float:
+        """How many entries were observed, which a likelihood needs.
+
+        Returns
+        -------
+        float
+            Σ r ω, computed at the first call.
+        """
+        return float(self._once("_n_observed", lambda: self.X.column_observed().sum()))
+
     def entropy_terms(self) -> float:
         """The part of the Kullback-Leibler loss that does not depend on the factors.
 

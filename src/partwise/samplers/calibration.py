@@ -20,7 +20,10 @@ from partwise.samplers.chains import Kernel
 from partwise.samplers.diagnostics import mcse_mean
 
 #: The exact samplers: name → "module:function", where the function makes the `CalibrationCase`.
-CASES: dict[str, str] = {}
+CASES: dict[str, str] = {
+    "gaussian_gibbs": "partwise.samplers.gaussian_gibbs:calibration_case",
+    "poisson_gibbs": "partwise.samplers.poisson_gibbs:calibration_case",
+}
 #: Below which the smallest corrected p-value of a test fails.
 LEVEL = 0.01
 

@@ -35,9 +35,15 @@ class Kernel(Protocol):
     A kernel also has `init(problem, …)`, which makes a state; what it is given beside the problem differs.
     """
 
-    #: Its name in messages, and what to do when a chain leaves the finite numbers.
-    name: Any
-    remedy: Any
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def remedy(self) -> str:
+        """What to do when a chain leaves the finite numbers, as a sentence."""
+        ...
 
     def value(self, problem: Any, state: Any) -> float:
         """Log-posterior at a state, up to a constant.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from partwise.jit import leaf
+from partwise.jit import leaf, njit
+from partwise.matrix import InMemory
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -40,6 +41,10 @@ def draw_keys(rng: np.random.Generator) -> np.ndarray:
     return rng.integers(0, 2**64, size=2, dtype=np.uint64)
 
 
+#: Rows that are numbered by their place.
+BY_PLACE = np.empty(0, np.int64)
+
+
 @leaf(forceinline=True)
 def mixed(z: np.uint64) -> np.uint64:
     """The finaliser of SplitMix64: every bit of the result depends on every bit of z."""
@@ -64,3 +69,38 @@ def uniform(stream: np.ndarray) -> float:
     """The next number of a stream, uniform on (0, 1); neither 0 nor 1 occurs."""
     stream[0] += stream[1]
     return (np.float64(mixed(stream[0]) >> _S11) + 0.5) * _UNIT
+
+
+def row_numbers(X: InMemory) -> np.ndarray:
+    """A number for each row that depends on its entries alone, not on its place among the rows.
+
+    Streams of these numbers give a row the same draws whichever rows are transformed with it.
+
+    Parameters
+    ----------
+    X : InMemory
+        The rows.
+
+    Returns
+    -------
+    array of int64 of shape (n_rows,)
+        A hash of the nonzero entries and their columns.
+    """
+    numbers = np.zeros(X.shape[0], np.uint64)
+    for slab in X.packed(0, X.shape[0]):
+        bits = slab.u.astype(np.float64).view(np.uint64)
+        _hash_rows(slab.indptr, slab.indices, bits, numbers[slab.start : slab.stop])
+    return numbers.view(np.int64)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _hash_rows(indptr: np.ndarray, indices: np.ndarray, bits: np.ndarray, numbers: np.ndarray) -> None:
+    """Sums of hashed entries, so that the order of a row's entries does not matter."""
+    dense = indices.shape[0] == 0
+    for i in range(numbers.shape[0]):
+        total = np.uint64(0)
+        for e in range(indptr[i], indptr[i + 1]):
+            if bits[e] << _ONE != np.uint64(0):  # neither 0 nor −0
+                j = e - indptr[i] if dense else np.int64(indices[e])
+                total += mixed(bits[e] + mixed(np.uint64(j) * _GOLDEN + _GOLDEN))
+        numbers[i] = mixed(total)

@@ -8,7 +8,7 @@ A number in a tail is computed as its distance from the bound, so no digits are 
 
 from __future__ import annotations
 
-from math import exp, expm1, hypot, inf, log, log1p, sqrt
+from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Any
 
 import numpy as np
@@ -115,15 +115,20 @@ def _tail_excess(a: float, width: float, stream: np.ndarray) -> float:
     """
     if a == inf or width <= 0.0:
         return 0.0
-    rate = 0.5 * (a + hypot(a, 2.0))
+    rate = 0.5 * (a + (sqrt(a * a + 4.0) if a < 1e100 else a))
     # λ − a without cancellation: (λ − a) λ = 1.
-    top = min(1.0 / rate, width)
-    mass = -expm1(-rate * width)
+    ahead = 1.0 / rate
+    top = min(ahead, width)
+    one_sided = rate * width > 40.0
+    mass = 1.0 if one_sided else -expm1(-rate * width)
     while True:
-        t = -log1p(-mass * uniform(stream)) / rate
+        u = uniform(stream)
+        t = -(log(u) if one_sided else log1p(-mass * u)) * ahead
         # log of the acceptance: −(x² − top²)/2 + λ (x − top), with x and the top as distances from a.
-        fit = (t - top) * (1.0 / rate - 0.5 * (t + top))
-        if log(uniform(stream)) <= fit:
+        fit = (t - top) * (ahead - 0.5 * (t + top))
+        u = uniform(stream)
+        # e^f ≥ 1 + f spares most of the logarithms.
+        if u <= 1.0 + fit or log(u) <= fit:
             return min(t, width)
 
 
