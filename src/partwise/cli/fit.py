@@ -28,7 +28,7 @@ def fit(
         str,
         Option(
             "--model",
-            help="nmf, graph, semisupervised, manifold, symmetric, semi, deep, binary, boolean, mixture, or "
+            help="nmf, graph, semisupervised, manifold, symmetric, semi, deep, binary, boolean, bayesian-boolean, mixture, or "
             "another registered model.",
         ),
     ] = "nmf",
