@@ -250,7 +250,7 @@ class BayesianBooleanMF(FactorModel):
                 observe=watch.observe,
             )
             found = session.completed(lambda: self._found(target, chains))
-            session.keep(lambda: vars(self).update(found))
+            session.keep(lambda: self.__dict__.update(found))
         if not self.converged_ and self.ended_by_ == "max_iter":
             worst = max(self.rhat_, key=lambda name: self.rhat_[name])
             warnings.warn(

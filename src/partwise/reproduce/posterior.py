@@ -233,7 +233,9 @@ def spreads(steps: int, paper: bool) -> list[dict[str, Any]]:
 
 def spread_of(kernel: Any, problem: Any, state: Any, steps: int, every: int) -> dict[str, np.ndarray]:
     """Mean and standard deviation of all entries over the second half of 2 · `steps` steps."""
-    rng, total, squares, n = np.random.default_rng(1), 0.0, 0.0, 0
+    rng, n = np.random.default_rng(1), 0
+    total: Any = 0.0
+    squares: Any = 0.0
     for i in range(2 * steps):
         state, _ = kernel.step(problem, state, rng)
         if i >= steps and i % every == 0:

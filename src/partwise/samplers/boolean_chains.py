@@ -172,7 +172,8 @@ def make_starts(
             continue
         start = problem.start(rank, rng)
         if given is not None:
-            start = State(*(np.clip(np.array(A, dtype=float), 0.0, 1.0) for A in given), start.extra)
+            clipped = [np.clip(np.array(A, dtype=float), 0.0, 1.0) for A in given]
+            start = State(clipped[0], clipped[1], start.extra)
         if isinstance(kernel, IASG) and states:
             # The steps depend on data and prior, not on where a chain begins.
             start.extra = dict(states[0].extra)
@@ -212,7 +213,7 @@ class CellCounts(Recorder):
 
     def merged(self, others: Sequence[CellCounts]) -> CellCounts:
         """Counts over all chains."""
-        out = CellCounts(self.counts.shape)  # type: ignore[arg-type]
+        out = CellCounts(self.counts.shape)
         for one in (self, *others):
             out.counts += one.counts
             out.count += one.count

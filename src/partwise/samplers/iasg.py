@@ -171,7 +171,7 @@ class IASG:
                 mean[which] += away / (i + 1)
                 squares[which] += away * (G - mean[which])
         shares = sizes[1] / m, sizes[0] / n
-        return tuple(  # type: ignore[return-value]
+        return tuple(
             2.0 * share * max(self.n_calibration - 1, 1) / np.maximum(S, 1e-12)
             for share, S in zip(shares, squares)
         )

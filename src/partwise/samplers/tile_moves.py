@@ -187,7 +187,7 @@ def log_chance(state: BitState, which: np.ndarray, seeds: list[Seed]) -> float:
     total = float(np.log(choice_chances(state, None)[which[0]]))
     if len(which) > 1:
         total += float(np.log(choice_chances(state, which[0])[which[1]]))
-    rows = state.W[:, which].any(axis=1)
+    rows = np.asarray(state.W[:, which].any(axis=1))
     n, inside = len(rows), int(rows.sum())
     for seed in seeds:
         chance = 1.0 / n if inside == 0 else 0.5 / n + 0.5 * rows[seed.row] / inside
@@ -217,13 +217,9 @@ def draw_seeds(state: BitState, which: np.ndarray, rng: np.random.Generator) -> 
     for _ in which:
         anywhere = rng.random() < 0.5 or len(rows) == 0
         row = rng.integers(len(state.W)) if anywhere else rows[rng.integers(len(rows))]
-        seeds.append(
-            Seed(
-                int(row),
-                rng.beta(*DENSITY, 2),
-                *(values[rng.integers(3)] for values in (SHARES, PASSES, STRICTNESS)),
-            )
-        )
+        share, passes, strictness = (int(rng.integers(3)) for _ in range(3))
+        found = Seed(int(row), rng.beta(*DENSITY, 2), SHARES[share], PASSES[passes], STRICTNESS[strictness])
+        seeds.append(found)
     return seeds
 
 
@@ -268,7 +264,8 @@ def replace_tiles(
     kept[which] = False
     cover = product(np.ascontiguousarray(state.W[:, kept]), pack(state.Ht[:, kept].T))
     old_cover, new_cover = cover, cover
-    ratio, proposed = 0.0, []
+    ratio = 0.0
+    proposed: list[Tile] = []
     for t, seed in zip(which, seeds):
         forward = TileProposal(problem, new_cover, seed, state.flips, heat)
         tile = forward.draw(state.densities[:, t] if held else seed.densities, rng)
