@@ -168,6 +168,40 @@ def test_files_keep_summaries_and_not_draws(model, table, tmp_path):
         _ = back.draws_
 
 
+@pytest.mark.parametrize("sampler", ["gibbs", "relaxed-gibbs"])
+def test_draws_for_arviz(sampler, table):
+    pytest.importorskip("arviz")
+    model = quick(sampler=sampler, n_draws=6, n_warmup=4).fit(table.data)
+    data = model.to_arviz(table.data, log_likelihood=True, posterior_predictive=True)
+    W = data["posterior"]["W"]
+    assert W.dims == ("chain", "draw", "sample", "component")
+    assert data["posterior"]["H"].shape == (2, 6, 3, 50)
+    assert data["sample_stats"]["lp"].shape == (2, 6)
+    # The sum over entries, with the priors, is the log-posterior: it is finite, and varies with it.
+    fit = data["log_likelihood"]["X"].values
+    assert np.isfinite(fit).all()
+    assert (fit.sum(axis=(2, 3)) < 0).all()
+    assert data["posterior_predictive"]["X"].shape == (2, 6, 60, 50)
+    with pytest.raises(ValueError, match="needs the data"):
+        model.to_arviz(log_likelihood=True)
+
+
+def test_kept_numbers_are_those_of_the_kept_draws(table):
+    """Each kept draw with its flips gives the log-likelihood of the trace, up to its priors."""
+    from partwise.boolean.bit_table import BitTable
+    from partwise.models.bayesian_boolean import entry_densities
+    from partwise.samplers.boolean_posterior import BitState, BooleanPosterior
+
+    model = quick(n_draws=6, n_warmup=4, n_chains=1).fit(table.data)
+    problem = BooleanPosterior(BitTable.of(table.data))
+    for d in range(6):
+        W, H = model.draws_["W"][0, d], model.draws_["H"][0, d]
+        noise = {name: model.draws_[name][0, d] for name in ("noise_add", "noise_drop")}
+        state = BitState(W, H.T, np.array(list(noise.values())), np.full((2, 3), 0.5))
+        assert entry_densities(table.data, W @ H, noise).sum() == pytest.approx(problem.log_likelihood(state))
+        assert model.draws_["log_posterior"][0, d] < 0
+
+
 def test_summary_says_whether_the_chains_agree(model):
     summary = model.summary([f"c{j}" for j in range(50)])
     assert "R-hat" in summary["sentence"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.yes_no import to_bit_table
 from partwise.parallel import over_rows
+from partwise.samplers.as_arviz import as_arviz
 from partwise.samplers.bit_kernels import usage_chances
 from partwise.samplers.boolean_chains import (
     N_PROBES,
@@ -43,6 +44,8 @@ RHAT = 1.05
 CELLS = 2**24
 #: Bytes of draws kept in memory by each chain, and most draws.
 MEMORY, KEPT = 64e6, 250
+#: Bytes of the largest group that `to_arviz` makes.
+LARGEST_GROUP = 4e9
 #: Sweeps over the usage of new rows, and those of them that are not averaged.
 SWEEPS, FIRST = 120, 20
 
@@ -132,8 +135,8 @@ class BayesianBooleanMF(FactorModel):
     history_ : dict of arrays
         "log_posterior" along the first chain, warm-up included.
     draws_ : dict of arrays
-        Kept draws, "W" (chain, draw, sample, component) and "H" (chain, draw, component, feature), thinned to 64 MB
-        for each chain. Not part of model files.
+        Kept draws, "W" (chain, draw, sample, component) and "H" (chain, draw, component, feature), "log_posterior" and
+        the noise (chain, draw); at most 250 of each chain, and 64 MB. Not part of model files.
 
     Examples
     --------
@@ -355,6 +358,69 @@ class BayesianBooleanMF(FactorModel):
             low[i], high[i] = np.quantile(np.einsum("dk,dkm->dm", W[:, i], H), (tail, 1.0 - tail), axis=0)
         return low, high
 
+    def to_arviz(
+        self, X: Any = None, *, log_likelihood: bool = False, posterior_predictive: bool = False
+    ) -> Any:
+        """The kept draws for ArviZ: plots, diagnostics, comparison of models, netCDF and Zarr files.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), optional
+            The data of the fit, which the model does not keep; needed for `log_likelihood`.
+        log_likelihood : bool, default=False
+            Add a group with the log-likelihood of every observed entry under every kept draw, 8 bytes each; above
+            4 GB it is refused. Entries that were not observed have 0.
+        posterior_predictive : bool, default=False
+            Add a group with new tables drawn for every kept draw; as large.
+
+        Returns
+        -------
+        arviz.InferenceData or xarray.DataTree
+            The first with ArviZ 0.x, the second with 1.x. Group "posterior": W (chain, draw, sample, component), H
+            (chain, draw, component, feature) and the noise; "sample_stats": "lp"; with X, "observed_data".
+        """
+        draws = self.draws_
+        W, H = draws["W"], draws["H"]
+        (n_chains, n_kept, n, k), m = W.shape, H.shape[3]
+        noise = {name: draws[name] for name in draws if name not in ("W", "H", "log_posterior")}
+        groups: dict[str, dict[str, Any]] = {
+            "posterior": {"W": W, "H": H, **noise},
+            "sample_stats": {"lp": draws["log_posterior"]},
+        }
+        size = 8.0 * n_chains * n_kept * n * m
+        if (log_likelihood or posterior_predictive) and size > LARGEST_GROUP:
+            raise ValueError(
+                f"A group with a number for each of {n_chains} × {n_kept} draws and {n} × {m} entries takes "
+                f"{size / 1e9:.1f} GB. Fit with a larger thin, or fewer draws."
+            )
+        if log_likelihood and X is None:
+            raise ValueError("log_likelihood=True needs the data: to_arviz(X, log_likelihood=True).")
+        if X is not None:
+            ones, seen = self._table(X, reset=False)[0].unpacked()
+            if len(ones) != n:
+                raise ValueError(f"to_arviz needs the data of the fit, with {n} rows; got {len(ones)}.")
+            groups["observed_data"] = {"X": np.where(seen, ones.astype(float), np.nan)}
+        rng = np.random.default_rng(0)
+
+        def each(function: Any) -> np.ndarray:
+            out = np.empty((n_chains, n_kept, n, m))
+            for c, d in np.ndindex(n_chains, n_kept):
+                out[c, d] = function(
+                    W[c, d] @ H[c, d], {name: float(value[c, d]) for name, value in noise.items()}
+                )
+            return out
+
+        if log_likelihood:
+            groups["log_likelihood"] = {
+                "X": each(lambda Y, s: np.where(seen, entry_densities(ones, Y, s), 0.0))
+            }
+        if posterior_predictive:
+            groups["posterior_predictive"] = {"X": each(lambda Y, s: new_table(Y, s, rng))}
+        dims = {"W": ("sample", "component"), "H": ("component", "feature"), "X": ("sample", "feature")}
+        features = np.asarray(getattr(self, "feature_names_in_", np.arange(m)))
+        coords = {"sample": np.arange(n), "component": np.arange(k), "feature": features}
+        return as_arviz(groups, dims, coords)
+
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
         """What was found, as plain data.
 
@@ -563,7 +629,7 @@ class BayesianBooleanMF(FactorModel):
             "n_iter_": max(1, min(chain.iteration for chain in chains.chains)),
             "n_draws_": int(W.count),
             "history_": {"log_posterior": chains.chains[0].trace["log_posterior"].copy()},
-            "_draws": {"W": draws_W, "H": np.swapaxes(draws_Ht, 2, 3)},
+            "_draws": {"W": draws_W, "H": np.swapaxes(draws_Ht, 2, 3), **kept_numbers(chains, numbers)},
         }
 
     def _usage(self, table: BitTable) -> np.ndarray:
@@ -580,7 +646,7 @@ class BayesianBooleanMF(FactorModel):
             ),
             table.n,
         )
-        return out
+        return np.minimum(out, 1.0)
 
     def _relaxed_usage(self, table: BitTable) -> np.ndarray:
         """Posterior mean of relaxed usage, given the mean of H and the noise."""
@@ -626,3 +692,74 @@ def tile_shares(target: Target, W: np.ndarray, Ht: np.ndarray, named: PosteriorB
     if not target.bits:
         W, Ht = W > 0.5, Ht > 0.5
     return same_tiles(W, Ht, named.usage, named.tiles)
+
+
+def kept_numbers(chains: Chains, names: Mapping[str, str]) -> dict[str, np.ndarray]:
+    """Log-posterior and noise at the draws that were kept.
+
+    Parameters
+    ----------
+    chains : Chains
+        What came of the chains.
+    names : mapping of str to str
+        Names of the noise in the trace, by those in the result.
+
+    Returns
+    -------
+    dict of arrays of shape (chains, draws)
+        "log_posterior", and "noise_" with each name.
+    """
+    # Both keep draws at strides that are powers of two, and a trace keeps at least as many.
+    n_kept = chains.stacked("draws", "W").shape[1]
+    held: list[Any] = [chain.recorders for chain in chains.chains]
+    strides = [max(one[name].stride for one in held) for name in ("draws", "trace")]
+    places = np.arange(n_kept) * strides[0] // strides[1]
+    out = {"log_posterior": chains.stacked("trace", "log_posterior")[:, places]}
+    return out | {f"noise_{short}": chains.stacked("trace", name)[:, places] for short, name in names.items()}
+
+
+def entry_densities(ones: np.ndarray, Y: np.ndarray, noise: Mapping[str, float]) -> np.ndarray:
+    """Log-likelihood of every entry, given a reconstruction.
+
+    Parameters
+    ----------
+    ones : array of bool of shape (n, m)
+        The data.
+    Y : array of shape (n, m)
+        The Boolean product, or that of relaxed factors.
+    noise : mapping of str to float
+        "noise_add" and "noise_drop", or "noise_variance".
+
+    Returns
+    -------
+    array of shape (n, m)
+        The logarithms.
+    """
+    if "noise_variance" in noise:
+        variance = noise["noise_variance"]
+        return np.asarray(-0.5 * (ones - Y) ** 2 / variance - 0.5 * np.log(2.0 * np.pi * variance))
+    add, drop = noise["noise_add"], noise["noise_drop"]
+    chance = np.where(Y, 1.0 - drop, add)
+    return np.asarray(np.log(np.where(ones, chance, 1.0 - chance)))
+
+
+def new_table(Y: np.ndarray, noise: Mapping[str, float], rng: np.random.Generator) -> np.ndarray:
+    """New data, given a reconstruction.
+
+    Parameters
+    ----------
+    Y : array of shape (n, m)
+        The Boolean product, or that of relaxed factors.
+    noise : mapping of str to float
+        "noise_add" and "noise_drop", or "noise_variance".
+    rng : Generator
+        Where random numbers are drawn from.
+
+    Returns
+    -------
+    array of shape (n, m)
+        Zeros and ones; for relaxed factors, numbers with normal errors.
+    """
+    if "noise_variance" in noise:
+        return np.asarray(Y + np.sqrt(noise["noise_variance"]) * rng.standard_normal(Y.shape))
+    return (rng.random(Y.shape) < np.where(Y, 1.0 - noise["noise_drop"], noise["noise_add"])).astype(float)

@@ -43,6 +43,30 @@ NMF_CONTENTS: dict[str, Any] = {
     "history_": history_contents("objective", "seconds"),
 }
 
+_NAMED_VALUES = Record({}, others=_VALUE)
+
+BAYESIAN_NMF_CONTENTS: dict[str, Any] = {
+    **FIT_CONTENTS,
+    "components_": Array("f", ("n_components", "n_features"), low=0),
+    "components_std_": Array("f", ("n_components", "n_features"), low=0),
+    "n_components_": Number("i", 1, size="n_components"),
+    "W_mean_": Array("f", ("n_rows", "n_components"), low=0),
+    "W_std_": Array("f", ("n_rows", "n_components"), low=0),
+    "components_draws_": Array("f", ("n_kept", "n_components", "n_features"), low=0),
+    "noise_draws_": Array("f", ("n_kept",), low=0),
+    "noise_": Maybe(Number(low=0)),
+    "noise_std_": Maybe(Number(low=0)),
+    "prior_W_": Instance("Prior"),
+    "prior_H_": Instance("Prior"),
+    "rhat_": _NAMED_VALUES,
+    "ess_": _NAMED_VALUES,
+    "log_posterior_": _VALUE,
+    "log_likelihood_": _VALUE,
+    "n_draws_": _COUNT,
+    "seed_": _COUNT,
+    "history_": history_contents("step", "log_posterior", "lowest", "highest"),
+}
+
 BINARY_CONTENTS: dict[str, Any] = {
     **FIT_CONTENTS,
     "components_": Array("f", ("n_components", "n_features"), low=0),
