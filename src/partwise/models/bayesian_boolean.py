@@ -135,8 +135,8 @@ class BayesianBooleanMF(FactorModel):
     history_ : dict of arrays
         "log_posterior" along the first chain, warm-up included.
     draws_ : dict of arrays
-        Kept draws, "W" (chain, draw, sample, component) and "H" (chain, draw, component, feature), "log_posterior" and
-        the noise (chain, draw); at most 250 of each chain, and 64 MB. Not part of model files.
+        Kept draws, "W" (chain, draw, sample, component) and "H" (chain, draw, component, feature), "log_posterior"
+        and the noise (chain, draw); at most 250 of each chain, and 64 MB. Not part of model files.
 
     Examples
     --------

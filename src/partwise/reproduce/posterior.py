@@ -34,8 +34,8 @@ CLEAN, NOISY, HARD, HARDER, DOUBT = (0.01, 0.05), (0.05, 0.15), (0.12, 0.30), (0
 #: How much is done: tables, draws of each chain, steps of IASG, steps of the comparison with Langevin.
 SIZES: dict[str, dict[str, int]] = {
     "quick": {"tables": 2, "doubtful": 1, "draws": 100, "iasg": 2_000, "langevin": 4_000},
-    "medium": {"tables": 10, "doubtful": 5, "draws": 250, "iasg": 40_000, "langevin": 40_000},
-    "full": {"tables": 10, "doubtful": 10, "draws": 1000, "iasg": 60_000, "langevin": 400_000},
+    "medium": {"tables": 10, "doubtful": 5, "draws": 250, "iasg": 40_000, "langevin": 10_000},
+    "full": {"tables": 10, "doubtful": 10, "draws": 1000, "iasg": 60_000, "langevin": 100_000},
 }
 #: About how many minutes each takes on two cores.
 MINUTES = {"quick": 3, "medium": 30, "full": 120}
@@ -70,7 +70,7 @@ def reproduce_posterior(
         "doubt": lambda: recovery(*DOUBT, doubtful, draws),
         "binarization": lambda: [binarization(*level, draws) for level in (CLEAN, NOISY)],
         "iasg": lambda: iasg(settings["iasg"], paper),
-        "spread": lambda: spreads(settings["iasg"] // 4, paper),
+        "spread": lambda: spreads(settings["iasg"] // 10, paper),
         "boundaries": lambda: boundaries(settings["langevin"]),
     }
     summary: dict[str, Any] = {"size": size, "paper": paper}

@@ -209,10 +209,11 @@ def draw_factor(
         X Ht.
     """
     pull, gram = np.asarray(matmul(X, Ht.astype(X.dtype, copy=False)), dtype=float), Ht.T @ Ht
+    left = pull - W @ gram
     keys, numbers, conjugate = draw_keys(rng), prior.numbers, prior.conjugate
 
     def task(start: int, stop: int) -> None:
-        draw_rows(W, pull, gram, noise, numbers, conjugate, keys, same, start, stop)
+        draw_rows(W, left, gram, noise, numbers, conjugate, keys, same, start, stop)
 
     over_rows(task, len(W), worthwhile(40.0 * W.shape[1] + W.shape[1] ** 2))
     return pull
@@ -221,7 +222,7 @@ def draw_factor(
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_rows(
     W: np.ndarray,
-    pull: np.ndarray,
+    left: np.ndarray,
     gram: np.ndarray,
     noise: float,
     prior: np.ndarray,
@@ -239,15 +240,16 @@ def draw_rows(
     for i in range(start, stop):
         begin_stream(keys, 0 if same else i, stream)
         for c in range(k):
-            slope = pull[i, c]
-            for other in range(k):
-                slope -= W[i, other] * gram[other, c]
-            slope = (slope + W[i, c] * gram[c, c]) / noise - prior[0]
+            before = W[i, c]
+            slope = (left[i, c] + before * gram[c, c]) / noise - prior[0]
             curvature = gram[c, c] / noise + prior[1]
             if conjugate:
                 W[i, c] = draw_conditional(slope, curvature, stream)
             else:
-                W[i, c] = slice_draw(W[i, c], slope, curvature, prior, stream)
+                W[i, c] = slice_draw(before, slope, curvature, prior, stream)
+            change = W[i, c] - before
+            for other in range(k):
+                left[i, other] -= change * gram[c, other]
 
 
 @leaf()
