@@ -10,6 +10,7 @@ import pytest
 
 from partwise import (
     NMF,
+    BayesianBooleanMF,
     BinaryNMF,
     BooleanMF,
     DeepNMF,
@@ -39,6 +40,7 @@ MODELS = {
     "DeepNMF": DeepNMF((3, 2), max_iter=30, tol=1e-2),
     "BinaryNMF": BinaryNMF(2, max_iter=3, init="random", per_component=True),
     "BooleanMF": BooleanMF(2, max_time=0.1),
+    "BayesianBooleanMF": BayesianBooleanMF(2, n_chains=2, n_draws=5, n_warmup=5),
     "MixtureClassifier": MixtureClassifier(2, max_iter=30, penalty=0.1),
     "SymmetricNMF": SymmetricNMF(2, directed=True, max_iter=30),
     "TopicModel": TopicModel(2, seed_words={"b": ["bb"]}, max_iter=30),
@@ -50,7 +52,8 @@ MODELS = {
 def entries():
     """The entries of a file of each model."""
     found = {}
-    special = {"BooleanMF": (X > 3).astype(float), "SymmetricNMF": X @ X.T, "TopicModel": TEXTS}
+    yes_no = dict.fromkeys(("BooleanMF", "BayesianBooleanMF"), (X > 3).astype(float))
+    special = {**yes_no, "SymmetricNMF": X @ X.T, "TopicModel": TEXTS}
     for name, model in MODELS.items():
         model.fit(special.get(name, X), Y)
         if name == "BooleanMF":

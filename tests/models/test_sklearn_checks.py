@@ -9,6 +9,7 @@ from sweeps import OTHER_MODELS
 
 from partwise import (
     NMF,
+    BayesianBooleanMF,
     BinaryNMF,
     BooleanMF,
     DeepNMF,
@@ -187,4 +188,16 @@ def rounded_to_yes_and_no(array, *rest, **options):
 def test_scikit_learn_checks_of_tiles(estimator, check, monkeypatch):
     """scikit-learn's checks bring real numbers: these are cut just before packing, all else is the real estimator."""
     monkeypatch.setattr("partwise.models.boolean.to_bit_table", rounded_to_yes_and_no)
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [
+        BayesianBooleanMF(2, n_chains=2, n_draws=6, n_warmup=4),
+        BayesianBooleanMF(2, n_chains=2, n_draws=6, n_warmup=4, sampler="relaxed-gibbs"),
+    ]
+)
+def test_scikit_learn_checks_of_posteriors(estimator, check, monkeypatch):
+    monkeypatch.setattr("partwise.models.bayesian_boolean.to_bit_table", rounded_to_yes_and_no)
     check(estimator)

@@ -32,8 +32,8 @@ def fit(
         str,
         Option(
             "--model",
-            help="nmf, graph, semisupervised, manifold, symmetric, semi, deep, binary, boolean, mixture, or "
-            "another registered model.",
+            help="nmf, graph, semisupervised, manifold, symmetric, semi, deep, binary, boolean, bayesian-boolean, "
+            "mixture, or another registered model.",
         ),
     ] = "nmf",
     labels: Labels = None,

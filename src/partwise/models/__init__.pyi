@@ -2,6 +2,7 @@
 
 from partwise.io import load as load
 from partwise.io import save as save
+from partwise.models.bayesian_boolean import BayesianBooleanMF as BayesianBooleanMF
 from partwise.models.bayesian_nmf import BayesianNMF as BayesianNMF
 from partwise.models.binary import BinaryNMF as BinaryNMF
 from partwise.models.boolean import BooleanMF as BooleanMF

@@ -114,6 +114,36 @@ BOOLEAN_CONTENTS: dict[str, Any] = {
     ),
 }
 
+_CHANCES = Array("f", ("n_tiles", "n_features"), low=0, high=1)
+_ROW_CHANCES = Array("f", ("n_rows", "n_tiles"), low=0, high=1)
+
+BAYESIAN_BOOLEAN_CONTENTS: dict[str, Any] = {
+    **FIT_CONTENTS,
+    "components_": _CHANCES,
+    "components_std_": _CHANCES,
+    "n_components_": Number("i", 1, size="n_tiles"),
+    "W_mean_": _ROW_CHANCES,
+    "W_std_": _ROW_CHANCES,
+    "probability_": Record(
+        {"W": _ROW_CHANCES, "H": _CHANCES, "tiles": Array("f", ("n_tiles",), low=0, high=1)},
+        others=Array("f", ("n_rows", "n_features"), low=0, high=1),
+    ),
+    "usage_": Array("b", ("n_rows", "n_tiles")),
+    "tiles_": Array("b", ("n_tiles", "n_features")),
+    "expected_wrong_": _VALUE,
+    "densities_": Array("f", ("n_tiles",), low=0, high=1),
+    "noise_": Either(
+        (
+            Record(dict.fromkeys(("add", "drop"), Number(low=1e-12, high=1)), others=_VALUE),
+            Record({"variance": Number(low=1e-12)}, others=_VALUE),
+        )
+    ),
+    "rhat_": Record({}, others=_VALUE),
+    "ess_": Record({}, others=_VALUE),
+    "n_draws_": _COUNT,
+    "history_": history_contents("log_posterior"),
+}
+
 MIXTURE_CONTENTS: dict[str, Any] = {
     **FIT_CONTENTS,
     "classes_": Array("biufUO", ("n_classes",)),

@@ -12,7 +12,9 @@ from partwise.boolean.bit_table import BitTable
 from partwise.models.inputs import entry_weights, place_of, row_weight
 
 
-def to_bit_table(array: Any, weights: Any, sample_weight: Any, allow_missing: bool) -> tuple[BitTable, Any]:
+def to_bit_table(
+    array: Any, weights: Any, sample_weight: Any, allow_missing: bool, model: str = "BooleanMF"
+) -> tuple[BitTable, Any]:
     """Pack an array or sparse matrix of 0, 1 and NaN.
 
     Parameters
@@ -22,6 +24,8 @@ def to_bit_table(array: Any, weights: Any, sample_weight: Any, allow_missing: bo
     sample_weight : array-like of shape (n,), or None
     allow_missing : bool
         Whether NaN marks entries that were not observed; otherwise it is an error.
+    model : str
+        Which model the messages name.
 
     Returns
     -------
@@ -32,7 +36,7 @@ def to_bit_table(array: Any, weights: Any, sample_weight: Any, allow_missing: bo
     """
     if array.dtype == object:
         array = check_array(array, dtype=np.float64, ensure_all_finite=False)
-    missing = missing_of(array, allow_missing)
+    missing = missing_of(array, allow_missing, model)
     weights = None if weights is None else entry_weights(weights, array.shape)
     by_row = row_weight(sample_weight, array.shape[0])
     if sp.issparse(array):
@@ -52,7 +56,7 @@ def to_bit_table(array: Any, weights: Any, sample_weight: Any, allow_missing: bo
     return table, numbers.astype(np.float32, copy=False)
 
 
-def missing_of(array: Any, allowed: bool) -> np.ndarray:
+def missing_of(array: Any, allowed: bool, model: str = "BooleanMF") -> np.ndarray:
     """Which values (of a sparse matrix, stored values) are NaN; raises ValueError for any other than 0 and 1."""
     values = array.data if sp.issparse(array) else array
     missing = is_nan(values)
@@ -61,12 +65,12 @@ def missing_of(array: Any, allowed: bool) -> np.ndarray:
     advice = "Binarize the data first, for instance with X > threshold."
     if (values < 0).any():
         raise ValueError(
-            f"Negative values in data passed to BooleanMF, which takes 0 and 1 (or bool), NaN for missing: "
+            f"Negative values in data passed to {model}, which takes 0 and 1 (or bool), NaN for missing: "
             f"{place_of(array, lambda v: v < 0)}. {advice}"
         )
     if ((values != 0) & (values != 1) & ~missing).any():
         raise ValueError(
-            f"BooleanMF takes 0 and 1 (or bool), NaN for missing; "
+            f"{model} takes 0 and 1 (or bool), NaN for missing; "
             f"{place_of(array, lambda v: (v != 0) & (v != 1) & ~is_nan(v))}. {advice}"
         )
     return missing

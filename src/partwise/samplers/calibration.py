@@ -21,6 +21,9 @@ from partwise.samplers.diagnostics import mcse_mean
 
 #: The exact samplers: name → "module:function", where the function makes the `CalibrationCase`.
 CASES: dict[str, str] = {
+    "boolean_gibbs": "partwise.samplers.boolean_cases:bits_case",
+    "relaxed_gibbs": "partwise.samplers.boolean_cases:relaxed_case",
+    "relaxed_gibbs_beta": "partwise.samplers.boolean_cases:beta_case",
     "gaussian_gibbs": "partwise.samplers.gaussian_gibbs:calibration_case",
     "poisson_gibbs": "partwise.samplers.poisson_gibbs:calibration_case",
 }

@@ -1,0 +1,169 @@
+"""The posterior of relaxed Boolean factors: X ≈ W Hᵀ with normal errors, entries in [0, 1] (Gonsior 2019, 3.2).
+
+log p(W, H | X) = −‖X − W Hᵀ‖² / (2σ²) − N log σ + log p(W) + log p(H), up to a constant; σ² = 1 is the thesis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from partwise.core import State
+from partwise.samplers.unit_priors import UnitPrior
+
+#: The prior where none is given.
+UNIFORM = UnitPrior()
+
+
+@dataclass(frozen=True)
+class RelaxedPosterior:
+    """Data and priors.
+
+    Parameters
+    ----------
+    X : array of float of shape (n, m)
+        The data; 0 where not observed.
+    prior : UnitPrior
+        Of every entry of both factors.
+    noise : float, default=1
+        The variance σ², where a sampler holds it; where it is drawn, where it begins.
+    observed : array of bool of shape (n, m), optional
+        Which entries were observed; by default all.
+    noise_prior : tuple of float
+        Inverse-gamma prior of σ², where it is drawn: shape and scale.
+    """
+
+    X: np.ndarray
+    prior: UnitPrior = UNIFORM
+    noise: float = 1.0
+    observed: np.ndarray | None = None
+    noise_prior: tuple[float, float] = (1.0, 0.1)
+
+    @property
+    def T(self) -> RelaxedPosterior:
+        """The same for Xᵀ ≈ H Wᵀ."""
+        return replace(self, X=self.X.T, observed=None if self.observed is None else self.observed.T)
+
+    @cached_property
+    def size(self) -> int:
+        """Number of observed entries."""
+        return self.X.size if self.observed is None else int(self.observed.sum())
+
+    @cached_property
+    def squares(self) -> float:
+        """Sum of squares of the observed entries."""
+        return float(np.square(self.X).sum(dtype=float))
+
+    def residual(self, W: np.ndarray, Ht: np.ndarray) -> float:
+        """Sum of squared errors over the observed entries.
+
+        Parameters
+        ----------
+        W, Ht : arrays of shapes (n, k) and (m, k)
+            The factors.
+
+        Returns
+        -------
+        float
+            ‖X − W Hᵀ‖²; without missing entries by Gram matrices, one product with X.
+        """
+        if self.observed is None:
+            cross = float(np.vdot(W, self.X @ Ht.astype(self.X.dtype)))
+            return max(0.0, self.squares - 2.0 * cross + float(np.vdot(W.T @ W, Ht.T @ Ht)))
+        error = np.where(self.observed, self.X - W @ Ht.T, 0.0)
+        return float(np.vdot(error, error))
+
+    def log_density(self, W: np.ndarray, Ht: np.ndarray, noise: float | None = None) -> float:
+        """Log-density, up to a constant of the data.
+
+        Parameters
+        ----------
+        W, Ht : arrays of shapes (n, k) and (m, k)
+            The factors.
+        noise : float, optional
+            σ², by default that of the problem; the inverse-gamma prior of σ² is not part of the sum.
+
+        Returns
+        -------
+        float
+            Log-likelihood without its 2π, and the log-priors of the factors.
+        """
+        noise = self.noise if noise is None else noise
+        fit = -0.5 * self.residual(W, Ht) / noise - 0.5 * self.size * np.log(noise)
+        return float(fit) + self.prior.log_density(W) + self.prior.log_density(Ht)
+
+    def gradient(self, W: np.ndarray, Ht: np.ndarray) -> np.ndarray:
+        """Gradient of the log-density by W, at the noise of the problem.
+
+        Parameters
+        ----------
+        W, Ht : arrays of shapes (n, k) and (m, k)
+            The factors.
+
+        Returns
+        -------
+        array of shape (n, k)
+            The gradient.
+        """
+        return self.slope(W, Ht) + self.prior.gradient(W)
+
+    def slope(self, W: np.ndarray, Ht: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
+        """Gradient of the log-likelihood by W, each column of X counted a number of times.
+
+        Parameters
+        ----------
+        W, Ht : arrays of shapes (n, k) and (m, k)
+            The factors.
+        times : array of shape (m,), optional
+            How often each column counts; by default once.
+
+        Returns
+        -------
+        array of shape (n, k)
+            (X − W Hᵀ) diag(times) H / σ², by Gram matrices where all entries were observed.
+        """
+        counted = Ht if times is None else Ht * times[:, None]
+        if self.observed is not None:
+            error = np.where(self.observed, self.X - W @ Ht.T, 0.0)
+            return np.asarray(error @ counted / self.noise)
+        pull = self.X @ counted.astype(self.X.dtype)
+        return np.asarray((pull - W @ (Ht.T @ counted)) / self.noise)
+
+    def start(self, rank: int, rng: np.random.Generator) -> State:
+        """Factors at random, scaled so that their product has the mean of the data.
+
+        Parameters
+        ----------
+        rank : int
+            Number of components.
+        rng : Generator
+            Where random numbers are drawn from.
+
+        Returns
+        -------
+        State
+            Entries uniform on [0, 2 √(mean / rank)], at most 1. (The thesis does not say how its random starts are
+            scaled; uniform on [0, 1], the first product would be rank / 4.)
+        """
+        mean = float(self.X.sum()) / max(self.size, 1)
+        scale = 2.0 * np.sqrt(max(mean, 1e-6) / rank)
+        W, Ht = (np.minimum(scale * rng.random((side, rank)), 1.0) for side in self.X.shape)
+        return State(W, Ht, {"noise": np.array(self.noise)})
+
+
+def parameters(state: State) -> dict[str, np.ndarray]:
+    """What recorders are shown of a state.
+
+    Parameters
+    ----------
+    state : State
+        Where a chain stands.
+
+    Returns
+    -------
+    dict
+        "W", "Ht" and "noise".
+    """
+    return {"W": state.W, "Ht": state.Ht, "noise": (state.extra or {})["noise"]}
