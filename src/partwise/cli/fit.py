@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,6 +64,7 @@ def fit(
     max_iter: Annotated[int | None, Option(help="Most iterations.")] = None,
     max_time: Annotated[float | None, Option(help="Most seconds.")] = None,
     n_init: Annotated[int | None, Option(help="Number of starts; the best is kept.")] = None,
+    shape: Annotated[str | None, Option(help="Rows are pictures of this size, as 28x28: draws them.")] = None,
     settings: Annotated[
         list[str] | None, Option("--set", metavar="NAME=VALUE", help="Any other parameter; repeatable.")
     ] = None,
@@ -75,15 +77,17 @@ def fit(
     *,
     reading: dict[str, Any],
 ) -> int:
-    """Factor DATA ≈ W H. Writes W.csv, H.csv, parts.png, usage.png, model.partwise and summary.json into a folder.
+    """Factor DATA ≈ W H. Writes report.html, W.csv, H.csv, pictures, model.partwise and summary.json into a folder.
 
     With --model binary W.csv holds how probably each part is on.
 
     Ctrl-C stops early: the best factors so far are written.
     """
+    from partwise.cli.classify import picture_size
     from partwise.cli.model_options import build_model
     from partwise.cli.pipeline import run
 
+    size = picture_size(shape, False)
     given = {
         "-k": components,
         "--layers": layers,
@@ -104,17 +108,19 @@ def fit(
     }
     model = build_model(kind, given, settings or (), quiet=quiet)
     check_fit_takes(model, kind, labels, checkpoint)
+    samples = samples_from(data, model, labels, reading)
+    check_shape(size, samples.X)
     return run(
         model,
-        samples_from(data, model, labels, reading),
+        samples,
         output,
         as_json=as_json,
         checkpoint=checkpoint,
-        after=drawn,
+        after=partial(drawn, shape=size),
     )
 
 
-def drawn(fitted: Fitted) -> Extras:
+def drawn(fitted: Fitted, shape: tuple[int, int] | None = None) -> Extras:
     """Pictures of the parts, and of the rows that use them; a table of labels where the model gives rows one."""
     from partwise.cli.pipeline import Csv, Extras, result_tables
     from partwise.models.summary import parts_of
@@ -123,7 +129,7 @@ def drawn(fitted: Fitted) -> Extras:
     made, names = fitted.outputs
 
     def draw_parts(path: Path) -> None:
-        save_figure(parts(fitted.model), path)
+        save_figure(parts(fitted.model, shape=shape), path)
 
     def draw_usage(path: Path) -> None:
         save_figure(usage(made, row_names=fitted.samples.rows, part_names=names), path)
@@ -134,7 +140,17 @@ def drawn(fitted: Fitted) -> Extras:
     if hasattr(fitted.model, "labels_"):
         labels = Csv("labels.csv", fitted.model.labels_[:, None], fitted.samples.rows, ["label"])
         tables = [*result_tables(fitted), labels]
-    return Extras(tables=tables, pictures=pictures if found is not None and len(found) else [])
+    meta: dict[str, Any] = {} if shape is None else {"meta": {"image_shape": list(shape)}}
+    return Extras(meta, tables=tables, pictures=pictures if found is not None and len(found) else [])
+
+
+def check_shape(shape: tuple[int, int] | None, X: Any) -> None:
+    """Refuse a size of pictures that the rows do not have."""
+    columns = getattr(X, "shape", (0, 0))[-1]
+    if shape is not None and shape[0] * shape[1] != columns:
+        raise ValueError(
+            f"--shape {shape[0]}x{shape[1]} has {shape[0] * shape[1]} pixels, but rows have {columns} columns."
+        )
 
 
 def check_fit_takes(model: Any, kind: str, labels: str | None, checkpoint: Path | None) -> None:

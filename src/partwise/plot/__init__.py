@@ -7,6 +7,7 @@ from partwise.plot.lines import draw_curve
 from partwise.plot.parts_picture import parts
 from partwise.plot.style import INK, SERIES, figure, require_matplotlib, save_figure
 from partwise.plot.tiles_picture import tiles
+from partwise.plot.tree_picture import sunburst, tree
 from partwise.plot.usage_picture import usage
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "parts",
     "require_matplotlib",
     "save_figure",
+    "sunburst",
     "tiles",
+    "tree",
     "usage",
 ]

@@ -62,7 +62,9 @@ def facts(items: dict[str, Any]) -> dict[str, Any]:
     dict
         The block.
     """
-    shown = [{"label": name, "value": value_text(value)} for name, value in items.items() if value is not None]
+    shown = [
+        {"label": name, "value": value_text(value)} for name, value in items.items() if value is not None
+    ]
     return {"block": "facts", "items": shown}
 
 
@@ -160,7 +162,17 @@ def figure(
     }
 
 
-def curves(name: str, x: Any, lines: dict[str, Any], *, xlabel: str, alt: str, ylabel: str = "", **more: Any) -> dict:
+def curves(
+    name: str,
+    x: Any,
+    lines: dict[str, Any],
+    *,
+    xlabel: str,
+    alt: str,
+    ylabel: str = "",
+    log: bool = False,
+    **more: Any,
+) -> dict[str, Any]:
     """Lines over one axis, thinned where they have more points than can be seen.
 
     Parameters
@@ -175,6 +187,8 @@ def curves(name: str, x: Any, lines: dict[str, Any], *, xlabel: str, alt: str, y
         Names of the axes.
     alt : str
         What it shows, for those who cannot see it.
+    log : bool
+        Whether heights that span a factor of twenty or more are on a logarithmic axis.
     **more : object
         Further parameters of `figure`.
 
@@ -185,11 +199,12 @@ def curves(name: str, x: Any, lines: dict[str, Any], *, xlabel: str, alt: str, y
     """
     x = np.asarray(x, dtype=float)
     chosen = thinned(np.arange(len(x)), POINTS)
-    traces, spread = [], False
+    traces, decades = [], 0.0
     for i, (label, heights) in enumerate(lines.items()):
         y = np.asarray(heights, dtype=float)[chosen]
         finite = y[np.isfinite(y)]
-        spread = spread or bool(len(finite) and finite.min() > 0 and finite.max() > 20 * finite.min())
+        if log and len(finite) and finite.min() > 0:
+            decades = max(decades, float(np.log10(finite.max() / finite.min())))
         traces.append(
             {
                 "type": "scatter",
@@ -202,11 +217,14 @@ def curves(name: str, x: Any, lines: dict[str, Any], *, xlabel: str, alt: str, y
                 "hovertemplate": "%{x:.4~g}: %{y:.6~g}<extra></extra>",
             }
         )
-    layout = {
+    layout: dict[str, Any] = {
         "xaxis": {"title": {"text": as_shown(xlabel)}},
-        "yaxis": {"title": {"text": as_shown(ylabel)}, "type": "log" if spread else "linear", "nticks": 6},
+        "yaxis": {"title": {"text": as_shown(ylabel)}, "nticks": 6},
         "showlegend": len(traces) > 1,
     }
+    if decades > np.log10(20):
+        # One tick for each power of ten, or few between them.
+        layout["yaxis"] |= {"type": "log", "dtick": 1 if decades > 2 else "D2", "exponentformat": "power"}
     return figure(name, traces, layout, alt=alt, **more)
 
 

@@ -98,9 +98,15 @@ def headline(source: Source) -> list[dict[str, str]]:
     if said.get("test_error") is not None:
         found.append(("wrong on test rows", f"{100 * said['test_error']:.2f} %"))
     figures = said.get("figures") or {}
-    for key, label in (("wrong", "wrong entries"), ("reconstruction_err", "error"), ("log_likelihood", "log-likelihood")):
+    for key, label in (
+        ("wrong", "wrong entries"),
+        ("reconstruction_err", "error"),
+        ("log_likelihood", "log-likelihood"),
+    ):
         if isinstance(figures.get(key), int | float):
-            found.append((label, f"{figures[key]:,}" if isinstance(figures[key], int) else f"{figures[key]:.4g}"))
+            found.append(
+                (label, f"{figures[key]:,}" if isinstance(figures[key], int) else f"{figures[key]:.4g}")
+            )
             break
     if said.get("converged") is not None:
         found.append(("converged", "yes" if said["converged"] else "no"))

@@ -15,13 +15,13 @@ TYPES = {
 }  # fmt: skip
 
 
-def file_uri(folder: Path, name: str, most: int) -> str | None:
+def file_uri(source: Source, name: str, most: int) -> str | None:
     """A file as a data URI.
 
     Parameters
     ----------
-    folder : Path
-        Of the results; the file must lie in it.
+    source : Source
+        The result; the file must lie in its folder, or be one that will.
     name : str
         Of the file.
     most : int
@@ -32,13 +32,17 @@ def file_uri(folder: Path, name: str, most: int) -> str | None:
     str or None
         None where there is no such file, it is of another kind, or too large.
     """
-    path = (folder / name).resolve()
-    kind = TYPES.get(path.suffix.lower())
-    if kind is None or not path.is_relative_to(folder.resolve()) or not path.is_file():
+    kind = TYPES.get(Path(name).suffix.lower())
+    if kind is None:
         return None
-    if path.stat().st_size > most:
+    contents = source.files.get(name)
+    if contents is None and source.folder is not None:
+        path = (source.folder / name).resolve()
+        if path.is_relative_to(source.folder.resolve()) and path.is_file() and path.stat().st_size <= most:
+            contents = path.read_bytes()
+    if contents is None or len(contents) > most:
         return None
-    return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
+    return f"data:{kind};base64,{base64.b64encode(contents).decode()}"
 
 
 def sound_uri(source: Source, detail: dict[str, Any]) -> str | None:
@@ -57,9 +61,9 @@ def sound_uri(source: Source, detail: dict[str, Any]) -> str | None:
         A data URI.
     """
     name = detail.get("audio")
-    if source.folder is None or not isinstance(name, str):
+    if not isinstance(name, str):
         return None
-    return file_uri(source.folder, name, SOUND_BYTES // max(len(source.summary.get("parts") or [1]), 1))
+    return file_uri(source, name, SOUND_BYTES // max(len(source.summary.get("parts") or [1]), 1))
 
 
 def other_pictures(source: Source, drawn: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -81,16 +85,18 @@ def other_pictures(source: Source, drawn: tuple[str, ...]) -> tuple[list[tuple[s
     """
     taken: list[tuple[str, str]] = []
     left: list[str] = []
-    if source.folder is None:
-        return taken, left
     room = PICTURE_BYTES
     for name in source.summary.get("files") or {}:
-        if not isinstance(name, str) or name in drawn or TYPES.get(Path(name).suffix.lower(), "")[:5] != "image":
+        if (
+            not isinstance(name, str)
+            or name in drawn
+            or TYPES.get(Path(name).suffix.lower(), "")[:5] != "image"
+        ):
             continue
-        uri = file_uri(source.folder, name, room)
+        uri = file_uri(source, name, room)
         if uri is not None:
             room -= len(uri) * 3 // 4
             taken.append((name, uri))
-        elif (source.folder / name).is_file():
+        elif name in source.files or (source.folder is not None and (source.folder / name).is_file()):
             left.append(name)
     return taken, left

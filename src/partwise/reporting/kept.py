@@ -67,7 +67,7 @@ def keep(
     if W is not None and shape is not None and X is not None:
         found["pictures"] = kept_pictures(W, X, shape)
     if y is not None:
-        found |= kept_labels(W, y)
+        found |= kept_labels(W, y, getattr(model, "classes_", None))
     parts = getattr(model, "components_", None)
     if W is not None and X is not None and getattr(parts, "dtype", None) == bool:
         found["tiles"] = kept_tiles(X, W, parts)
@@ -180,8 +180,11 @@ def kept_pictures(W: np.ndarray, X: Any, shape: tuple[int, ...]) -> dict[str, st
     return {str(i): picture_uri(dense_rows(X, [i])[0], shape) for i in chosen}
 
 
-def kept_labels(W: np.ndarray | None, y: Any) -> dict[str, Any]:
-    """The classes, the label of each sample in the table, and how much each class uses each part."""
+def kept_labels(W: np.ndarray | None, y: Any, known: Any = None) -> dict[str, Any]:
+    """The classes, the label of each sample in the table, and how much each class uses each part.
+
+    `known` are the classes of the model, where it has some: other labels mean that there is none.
+    """
     y = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if W is not None and len(y) != len(W):
         raise ValueError(f"{len(y)} labels were given for {len(W)} samples.")
@@ -196,6 +199,8 @@ def kept_labels(W: np.ndarray | None, y: Any) -> dict[str, Any]:
     else:
         texts = ["" if _unknown(value) else str(value) for value in y.tolist()]
         names = sorted(set(texts) - {""}, key=_natural)
+        if known is not None and np.ndim(known) == 1:
+            names = [name for name in names if name in {str(one) for one in known}]
         place = {name: c for c, name in enumerate(names)}
         codes = np.array([place.get(one, -1) for one in texts], dtype=int)
         sizes = np.bincount(codes[codes >= 0], minlength=len(names))
@@ -216,7 +221,7 @@ def kept_labels(W: np.ndarray | None, y: Any) -> dict[str, Any]:
 
 def _unknown(value: Any) -> bool:
     """Whether a label says that there is none: None, NaN, or the empty text."""
-    return value is None or value == "" or value != value  # noqa: PLR0124
+    return value is None or value == "" or value != value
 
 
 def _natural(name: str) -> tuple[int, float, str]:

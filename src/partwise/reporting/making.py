@@ -122,13 +122,9 @@ def _in_memory(
     from sklearn.utils.validation import check_is_fitted
 
     if not hasattr(model, "get_params"):
-        raise TypeError(
-            f"report needs a fitted model or a folder of results; got a {type(model).__name__}."
-        )
+        raise TypeError(f"report needs a fitted model or a folder of results; got a {type(model).__name__}.")
     check_is_fitted(model)
-    source = from_model(
-        model, X, W=W, y=y, row_names=rows, feature_names=features, texts=texts, shape=shape
-    )
+    source = from_model(model, X, W=W, y=y, row_names=rows, feature_names=features, texts=texts, shape=shape)
     if not source.stages:
         raise ValueError(
             f"{type(model).__name__} has no components to report on; fit a model that has, such as NMF."

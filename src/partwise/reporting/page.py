@@ -68,11 +68,11 @@ def drawn_by_scripts(shown: dict[str, Any]) -> dict[str, Any]:
     for section in shown["sections"]:
         for block in section["blocks"]:
             if block["block"] == "figure":
-                found["figures"][block["id"]] = {
-                    key: block[key] for key in ("data", "layout", "height")
-                }
+                found["figures"][block["id"]] = {key: block[key] for key in ("data", "layout", "height")}
             elif block["block"] == "table":
-                found["tables"][block["id"]] = {key: block[key] for key in ("columns", "rows", "page", "wide")}
+                found["tables"][block["id"]] = {
+                    key: block[key] for key in ("columns", "rows", "page", "wide")
+                }
             elif block["block"] == "tree":
                 kept = {key: block[key] for key in ("nodes", "by_importance", "pictures", "word", "plural")}
                 classes = [{key: one[key] for key in ("name", "weights")} for one in block["classes"]]

@@ -64,6 +64,8 @@ class Source:
         What is kept of the data; see `partwise.reporting.kept.keep`.
     folder : Path or None
         Where the results are.
+    files : dict of bytes
+        Files that will be in that folder.
     """
 
     model: Any
@@ -72,6 +74,7 @@ class Source:
     rows: list[str] = field(default_factory=list)
     kept: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
+    files: dict[str, bytes] = field(default_factory=dict)
 
     @cached_property
     def stages(self) -> list[Stage]:
@@ -102,7 +105,8 @@ class Source:
         """The step whose parts the columns of W are; None without W."""
         if self.W is None:
             return None
-        return next((stage for stage in reversed(self.stages) if len(stage.H) == self.W.shape[1]), None)
+        able = [stage for stage in self.stages if hasattr(stage.model, "transform")]
+        return next((stage for stage in reversed(able) if len(stage.H) == self.W.shape[1]), None)
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -189,8 +193,8 @@ def from_model(
         With W where the model has `transform` and samples were given.
     """
     said = summary_of(model, feature_names) if summary is None else summary
-    if W is None and X is not None and hasattr(model, "transform"):
-        W = model.transform(X)
+    if W is None and X is not None:
+        W = transformed(model, X)
     if W is not None:
         W = np.asarray(W.toarray() if hasattr(W, "toarray") else W, dtype=float)
         if W.ndim != 2:
@@ -212,6 +216,28 @@ def from_model(
             first.pixels,
         )
     return source
+
+
+def transformed(model: Any, X: Any) -> Any:
+    """W of a model, or of the steps before a classifier at the end of a pipeline.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    X : object
+        Samples.
+
+    Returns
+    -------
+    array or None
+        None where no step has parts that samples use.
+    """
+    if hasattr(model, "transform"):
+        return model.transform(X)
+    if hasattr(model, "steps") and len(model.steps) > 1 and parts_of(model.steps[-2][1]) is not None:
+        return model[:-1].transform(X)
+    return None
 
 
 def names_of_rows(X: Any, given: Sequence[str] | None, n: int) -> list[str]:

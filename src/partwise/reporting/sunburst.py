@@ -135,7 +135,9 @@ def label_of(record: dict[str, Any]) -> str:
     """
     if record["parent"] is None:
         return "all" if record["children"] else record["name"] or "topic 0"
-    return record["name"] or f"topic {record['topic']}" if record["topic"] is not None else record["name"] or "…"
+    return (
+        record["name"] or f"topic {record['topic']}" if record["topic"] is not None else record["name"] or "…"
+    )
 
 
 def hover_of(record: dict[str, Any], weight: float) -> str:
@@ -209,7 +211,7 @@ def colours_of(records: list[dict[str, Any]]) -> list[str]:
             out.append(ROOT if one["children"] else branch_colour(0))
             continue
         if one["depth"] == 1:
-            branch[one["id"]] = len(branch)
+            branch[one["id"]] = records[0]["children"].index(one["id"])
         else:
             branch[one["id"]] = branch[one["parent"]]
         pale = min(0.14 * (one["depth"] - 1), 0.5)

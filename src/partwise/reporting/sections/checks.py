@@ -60,7 +60,7 @@ def section(source: Source) -> dict[str, Any]:
         shown = value_blocks(check.title, value)
         if check.title == "Stability" and not shown:
             shown = trust(source)
-        found.append(blocks.heading(check.title))
+        found.append(blocks.heading(check.title.replace("parts", blocks.plural(source.word))))
         found += shown or [blocks.text(check.without)]
     return {"title": "How far to trust it", "blocks": found}
 
@@ -139,7 +139,9 @@ def trust(source: Source) -> list[dict[str, Any]]:
     known = [key for key in TRUST if parts and all(key in part for part in parts)]
     if not known:
         return []
-    rows = [[part.get("name", i), *(round(float(part[key]), 3) for key in known)] for i, part in enumerate(parts)]
+    rows = [
+        [part.get("name", i), *(round(float(part[key]), 3) for key in known)] for i, part in enumerate(parts)
+    ]
     return [
         blocks.table(
             "stability",

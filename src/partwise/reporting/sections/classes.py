@@ -77,9 +77,19 @@ def confusion(counts: list[list[int]], names: list[str]) -> dict[str, Any]:
         "xgap": 2,
         "ygap": 2,
     }
-    ticks = {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [short(one, 14) for one in shown]}
+    ticks = {
+        "tickmode": "array",
+        "tickvals": list(range(len(names))),
+        "ticktext": [short(one, 14) for one in shown],
+    }
     layout = {
-        "xaxis": {**ticks, "title": {"text": "answer"}, "showgrid": False, "side": "bottom", "tickangle": -90 if max(map(len, shown)) > 3 else 0},
+        "xaxis": {
+            **ticks,
+            "title": {"text": "answer"},
+            "showgrid": False,
+            "side": "bottom",
+            "tickangle": -90 if max(map(len, shown)) > 3 else 0,
+        },
         "yaxis": {**ticks, "title": {"text": "true class"}, "autorange": "reversed", "showgrid": False},
     }
     if len(names) <= 20:

@@ -33,7 +33,7 @@ def section(source: Source) -> dict[str, Any]:
             continue
         if "name" in step and len(steps) > 1:
             found.append(blocks.heading(str(step["name"])))
-        found.append(blocks.text(verdict(step), strong=step.get("converged") is False))
+        found += verdict(step)
         drawn = history(step)
         found += drawn
         if not drawn:
@@ -43,8 +43,8 @@ def section(source: Source) -> dict[str, Any]:
     return {"title": "Did it converge?", "blocks": found}
 
 
-def verdict(step: dict[str, Any]) -> str:
-    """How a fit ended, in a sentence.
+def verdict(step: dict[str, Any]) -> list[dict[str, Any]]:
+    """How a fit ended, in sentences.
 
     Parameters
     ----------
@@ -53,15 +53,18 @@ def verdict(step: dict[str, Any]) -> str:
 
     Returns
     -------
-    str
-        The sentence.
+    list of dict
+        Blocks.
     """
-    first = {
-        True: "Yes. ",
-        False: "No: it stopped at a limit before it converged; more iterations or time may find better. ",
-    }.get(step.get("converged"), "")  # type: ignore[arg-type]
-    said = str(step.get("sentence") or "")
-    return f"{first}{said[:1].upper()}{said[1:]}{'.' if said and not said.endswith('.') else ''}"
+    said = str(step.get("sentence") or "").rstrip(".")
+    if step.get("converged") is False:
+        limit = "No: it stopped at a limit before it converged; more iterations or time may find better."
+        return [
+            blocks.text(limit, strong=True),
+            *([blocks.text(f"In its own words: {said}.")] if said else []),
+        ]
+    first = "Yes" if step.get("converged") else "The model says"
+    return [blocks.text(f"{first}: {said}." if said else f"{first}.")]
 
 
 def history(step: dict[str, Any]) -> list[dict[str, Any]]:
@@ -99,6 +102,7 @@ def history(step: dict[str, Any]) -> list[dict[str, Any]]:
                 {label: heights},
                 xlabel="seconds" if by_time else "iteration",
                 ylabel=label,
+                log=True,
                 alt=f"{label} from {finite[0]:.6g} at the beginning to {finite[-1]:.6g} at the end, "
                 f"{len(heights)} points",
                 height=280,

@@ -39,7 +39,9 @@ def section(source: Source) -> dict[str, Any]:
     }
     found = [blocks.facts(made)]
     if said.get("interrupted"):
-        found.insert(0, blocks.text("Ctrl-C ended the fit early: this is the best it had found.", strong=True))
+        found.insert(
+            0, blocks.text("Ctrl-C ended the fit early: this is the best it had found.", strong=True)
+        )
     for step in steps:
         rows = parameters(source, step)
         if rows:

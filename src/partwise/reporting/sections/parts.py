@@ -225,13 +225,13 @@ def badges(detail: dict[str, Any], share: float | None) -> list[dict[str, str]]:
     Returns
     -------
     list of dict
-        "label" and "value".
+        "value" and "label".
     """
     found = []
     if share is not None:
-        found.append({"label": "share of the whole", "value": f"{100 * share:.1f} %"})
+        found.append({"value": f"{100 * share:.1f} %", "label": "of the whole"})
     if detail.get("class") is not None:
-        found.append({"label": "class", "value": short(detail["class"], 40)})
+        found.append({"value": short(detail["class"], 40), "label": "is its class"})
     return found
 
 

@@ -33,7 +33,10 @@ def section(source: Source) -> dict[str, Any] | None:
     if stage is None or source.W is None or not len(source.W):
         if not source.stages:
             return None
-        return {"title": title, "blocks": [blocks.text("The result does not say which samples use which part.")]}
+        return {
+            "title": title,
+            "blocks": [blocks.text("The result does not say which samples use which part.")],
+        }
     W = source.W
     chosen = table_rows(W)
     size = np.abs(W[chosen])
@@ -61,7 +64,9 @@ def section(source: Source) -> dict[str, Any] | None:
                 short(stage.parts[used[0]], 40) if used else "none",
                 *([] if yes_no else [round(float(share[place, used[0]]), 3) if used else None]),
                 ", ".join(
-                    short(stage.parts[j], 40) + ("" if yes_no else f" {100 * share[place, j]:.0f} %") for j in others
+                    short(stage.parts[j], 40)
+                    + ("" if yes_no else f"\u00a0{100 * share[place, j]:.0f}\u00a0%")
+                    for j in others
                 ),
                 *([excerpt(texts.get(str(i), ""), EXCERPT)] if texts else []),
             ]
@@ -78,6 +83,6 @@ def section(source: Source) -> dict[str, Any] | None:
         rows,
         caption=f"Samples and the {blocks.plural(word)} that they use",
         note=note,
-        wide=len(columns) - 1 if texts else 0,
+        wide=len(columns) - 1,
     )
     return {"title": title, "blocks": [made]}

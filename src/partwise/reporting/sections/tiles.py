@@ -34,7 +34,10 @@ def section(source: Source) -> dict[str, Any] | None:
     kept = source.kept.get("tiles")
     title = "The table in the order of its tiles"
     if not kept or not kept["rows"]:
-        return {"title": title, "blocks": [blocks.text("The data are needed to draw it, and were not given.")]}
+        return {
+            "title": title,
+            "blocks": [blocks.text("The data are needed to draw it, and were not given.")],
+        }
     codes = np.array(kept["codes"], dtype=int)
     rows = [as_shown(short(source.rows[i], 40)) for i in kept["rows"]]
     columns = [as_shown(short(stage.features[j], 40)) for j in kept["columns"]]
@@ -44,9 +47,18 @@ def section(source: Source) -> dict[str, Any] | None:
     drawn = len(rows) * len(columns)
     lead += f"Of the {drawn:,} entries drawn {wrong:,} are wrong: yes in no tile, or no inside a tile."
     if len(rows) < n or len(columns) < m:
-        lead += f" Drawn are {len(rows):,} of {n:,} rows and {len(columns):,} of {m:,} columns, evenly spaced."
+        lead += (
+            f" Drawn are {len(rows):,} of {n:,} rows and {len(columns):,} of {m:,} columns, evenly spaced."
+        )
     size = len(MEANINGS) + len(stage.H)
-    colours = ["paper", "missed", "wrong", "blank", "several", *(branch_colour(t) for t in range(len(stage.H)))]
+    colours = [
+        "paper",
+        "missed",
+        "wrong",
+        "blank",
+        "several",
+        *(branch_colour(t) for t in range(len(stage.H))),
+    ]
     names = [*MEANINGS, *(f"{as_shown(short(name, 30))} only" for name in stage.parts)]
     trace = {
         "type": "heatmap",
@@ -83,5 +95,11 @@ def section(source: Source) -> dict[str, Any] | None:
     present = [code for code in np.unique(codes).tolist() if code]
     legend = [{"colour": colours[code], "name": names[code].replace(" only", "")} for code in present[:26]]
     height = min(1400, max(260, (11 if all_rows else 3) * len(rows) + 140))
-    made = blocks.figure("tiles", [trace], layout, alt=f"Table of {len(rows)} rows and {len(columns)} columns, {wrong} wrong entries", height=height)
+    made = blocks.figure(
+        "tiles",
+        [trace],
+        layout,
+        alt=f"Table of {len(rows)} rows and {len(columns)} columns, {wrong} wrong entries",
+        height=height,
+    )
     return {"title": title, "lead": lead, "blocks": [{"block": "legend", "entries": legend}, made]}

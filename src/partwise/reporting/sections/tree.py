@@ -45,12 +45,14 @@ def section(source: Source) -> dict[str, Any] | None:
     H = np.asarray(stage.H, dtype=float)
     W = source.W if source.used is not None else None
     if not np.isfinite(H).all() or not np.abs(H).sum() > 0 or (W is not None and not np.isfinite(W).all()):
-        return {"title": title, "blocks": [blocks.text(f"The {blocks.plural(word)} are empty, so there is no tree.")]}
+        return {
+            "title": title,
+            "blocks": [blocks.text(f"The {blocks.plural(word)} are empty, so there is no tree.")],
+        }
     tree = TopicTree(similarity="words" if W is None else "documents")
     tree.fit(stage.model, W=W, feature_names=stage.features)
     lead = (
-        f"Built by average linkage of {'documents' if W is not None else 'features'}: "
-        f"{blocks.plural(word)} that {'the same samples use' if W is not None else 'have the same features'} stand "
+        f"Built by average linkage: {blocks.plural(word)} that {'the same samples use' if W is not None else 'have the same features'} stand "
         "together. Arcs are as wide as the share of the data that they explain. Click one to zoom in, and the "
         "middle or the path above to go back."
     )
@@ -84,7 +86,9 @@ def tree_block(source: Source, stage: Stage, tree: Any) -> dict[str, Any]:
             "parent": "" if one["parent"] is None else str(one["parent"]),
             "children": [str(child) for child in one["children"]],
             "depth": one["depth"],
-            "label": short(f"all {blocks.plural(word)}" if one["parent"] is None else title_of(one, word, pictures), 60),
+            "label": short(
+                f"all {blocks.plural(word)}" if one["parent"] is None else title_of(one, word, pictures), 60
+            ),
             "words": [short(entry["word"], BESIDE) for entry in one["words"]],
             "shares": blocks.rounded([entry["weight"] for entry in one["words"]], 4),
             "hover": hover_of(one, weight).replace("topic", word, 1),
@@ -130,7 +134,11 @@ def title_of(record: dict[str, Any], word: str, pictures: list[str] | None) -> s
     if not pictures:
         return label_of(record)
     numbers = record["topics"]
-    return f"{word} {numbers[0]}" if len(numbers) == 1 else f"{blocks.plural(word)} {', '.join(map(str, numbers))}"
+    return (
+        f"{word} {numbers[0]}"
+        if len(numbers) == 1
+        else f"{blocks.plural(word)} {', '.join(map(str, numbers))}"
+    )
 
 
 def node_pictures(source: Source, stage: Stage, records: list[dict[str, Any]]) -> list[str] | None:

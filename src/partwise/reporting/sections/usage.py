@@ -38,7 +38,9 @@ def section(source: Source) -> dict[str, Any] | None:
     parts = [as_shown(short(stage.parts[j], 40)) for j in across]
     lead = "Samples down, parts across, both in an order in which those alike stand together."
     if len(rows) < len(W):
-        lead += f" {len(rows):,} of {len(W):,} samples, evenly spaced among those that use the same part most."
+        lead += (
+            f" {len(rows):,} of {len(W):,} samples, evenly spaced among those that use the same part most."
+        )
     if W.shape[1] > PARTS:
         lead += f" The first {PARTS} of {W.shape[1]:,} parts."
     trace = {

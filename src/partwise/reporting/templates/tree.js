@@ -133,7 +133,7 @@
           line.append(name, element("span", share(node.shares[i]), "weight"));
           list.append(line);
         });
-        panel.style.setProperty("--own", node.colour);
+        panel.style.setProperty("--own", node.parent === "" ? "var(--accent)" : node.colour);
         panel.append(list);
       } else panel.append(element("p", "No feature in it has any weight.", "size"));
       if (node.children.length) {
