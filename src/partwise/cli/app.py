@@ -27,6 +27,8 @@ VERBS = {
     "transform": "partwise.cli.transform:transform",
     "predict": "partwise.cli.predict:predict",
     "info": "partwise.cli.info:info",
+    "report": "partwise.cli.report:report",
+    "tree": "partwise.cli.tree:tree",
     "demo": "partwise.cli.demo:demo",
     "bench": "partwise.cli.bench:bench",
     "reproduce": "partwise.cli.reproduce:app",

@@ -85,6 +85,8 @@ def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None) -> Extras
         "train_error": train_error,
         "test_error": None,
     }
+    if size is not None:
+        summary["meta"] = {"image_shape": list(size)}
     lines = [f"  wrong on the training rows: {100 * train_error:.2f} %"]
     if new.y is not None:
         summary["test_error"] = float((predicted != new.y).mean())

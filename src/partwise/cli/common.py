@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from partwise.messages import inform
+
+#: Whether verbs write report.html; --no-report says no.
+REPORT_WANTED: ContextVar[bool] = ContextVar("report_wanted", default=True)
 
 
 def say(text: str) -> None:

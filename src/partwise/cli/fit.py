@@ -68,6 +68,7 @@ def fit(
     max_iter: Annotated[int | None, Option(help="Most iterations.")] = None,
     max_time: Annotated[float | None, Option(help="Most seconds.")] = None,
     n_init: Annotated[int | None, Option(help="Number of starts; the best is kept.")] = None,
+    shape: Annotated[str | None, Option(help="Rows are pictures of this size, as 28x28: draws them.")] = None,
     settings: Annotated[
         list[str] | None, Option("--set", metavar="NAME=VALUE", help="Any other parameter; repeatable.")
     ] = None,
@@ -80,16 +81,18 @@ def fit(
     *,
     reading: dict[str, Any],
 ) -> int:
-    """Factor DATA ≈ W H. Writes W.csv, H.csv, parts.png, usage.png, model.partwise and summary.json into a folder.
+    """Factor DATA ≈ W H. Writes report.html, W.csv, H.csv, pictures, model.partwise and summary.json into a folder.
 
     With --model binary W.csv holds how probably each part is on. Of an .h5ad, factored.h5ad is a copy with W in obsm,
     H in varm and the settings in uns.
 
     Ctrl-C stops early: the best factors so far are written.
     """
+    from partwise.cli.classify import picture_size
     from partwise.cli.model_options import build_model
     from partwise.cli.pipeline import run
 
+    size = picture_size(shape, False)
     given = {
         "-k": components,
         "--layers": layers,
@@ -110,17 +113,19 @@ def fit(
     }
     model = build_model(kind, given, settings or (), quiet=quiet)
     check_fit_takes(model, kind, labels, checkpoint)
+    samples = samples_from(data, model, labels, reading)
+    check_shape(size, samples.X)
     return run(
         model,
-        samples_from(data, model, labels, reading),
+        samples,
         output,
         as_json=as_json,
         checkpoint=checkpoint,
-        after=partial(drawn, data=data),
+        after=partial(drawn, data=data, shape=size),
     )
 
 
-def drawn(fitted: Fitted, data: Path) -> Extras:
+def drawn(fitted: Fitted, data: Path, shape: tuple[int, int] | None = None) -> Extras:
     """Pictures of the parts, and of the rows that use them; a table of labels where the model gives rows one.
 
     For AnnData also a copy of the file with the factors in it.
@@ -132,7 +137,7 @@ def drawn(fitted: Fitted, data: Path) -> Extras:
     made, names = fitted.outputs
 
     def draw_parts(path: Path) -> None:
-        save_figure(parts(fitted.model), path)
+        save_figure(parts(fitted.model, shape=shape), path)
 
     def draw_usage(path: Path) -> None:
         save_figure(usage(made, row_names=fitted.samples.rows, part_names=names), path)
@@ -148,7 +153,18 @@ def drawn(fitted: Fitted, data: Path) -> Extras:
         from partwise.domains import store_file
 
         files.append((FACTORED, lambda path: store_file(fitted.model, data, path, made)))
-    return Extras(tables=tables, pictures=pictures if found is not None and len(found) else [], files=files)
+    meta: dict[str, Any] = {} if shape is None else {"meta": {"image_shape": list(shape)}}
+    pictures = pictures if found is not None and len(found) else []
+    return Extras(meta, tables=tables, pictures=pictures, files=files)
+
+
+def check_shape(shape: tuple[int, int] | None, X: Any) -> None:
+    """Refuse a size of pictures that the rows do not have."""
+    columns = getattr(X, "shape", (0, 0))[-1]
+    if shape is not None and shape[0] * shape[1] != columns:
+        raise ValueError(
+            f"--shape {shape[0]}x{shape[1]} has {shape[0] * shape[1]} pixels, but rows have {columns} columns."
+        )
 
 
 def check_fit_takes(model: Any, kind: str, labels: str | None, checkpoint: Path | None) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from partwise.cli.common import REPORT_WANTED
 from partwise.io.readers import known_suffixes, listed
 
 DataFile = Annotated[
@@ -41,6 +42,8 @@ Labels = Annotated[
     ),
 ]
 
+NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html.")]
+
 Words = list[str] | None
 
 
@@ -64,20 +67,30 @@ READING: dict[str, Any] = {
 
 
 def reads_data(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """A verb with the options of ``READING`` that it does not have itself; its ``reading`` is a dict of them."""
+    """A verb with the options of ``READING`` that it does not have itself; its ``reading`` is a dict of them.
+
+    One that writes a folder has --no-report besides.
+    """
     own = inspect.signature(verb, eval_str=True).parameters
     shared = {name: annotation for name, annotation in READING.items() if name not in own}
+    folder = "output" in own and own["output"].annotation == Output
 
     def command(**given: Any) -> Any:
         said = {name: given.pop(name) for name in shared}
-        # An option that was not given is left to `read`.
-        return verb(**given, reading={name: value for name, value in said.items() if value})
+        wanted = REPORT_WANTED.set(not given.pop("no_report", False))
+        try:
+            # An option that was not given is left to `read`.
+            return verb(**given, reading={name: value for name, value in said.items() if value})
+        finally:
+            REPORT_WANTED.reset(wanted)
 
     either = inspect.Parameter.KEYWORD_ONLY
     more = [
         inspect.Parameter(name, either, default="." if name == "decimal" else None, annotation=annotation)
         for name, annotation in shared.items()
     ]
+    if folder:
+        more.insert(0, inspect.Parameter("no_report", either, default=False, annotation=NoReport))
     own_options = [p.replace(kind=either) for p in own.values() if p.name != "reading"]
     command.__signature__ = inspect.Signature([*own_options, *more])  # type: ignore[attr-defined]
     command.__doc__, command.__name__ = verb.__doc__, verb.__name__

@@ -16,7 +16,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from partwise.cli.common import emit, make_folder, names_or_numbers, say
+from partwise.cli.common import REPORT_WANTED, emit, make_folder, names_or_numbers, say
 from partwise.cli.describe import lines_of_fit
 from partwise.interrupts import uninterrupted
 
@@ -106,7 +106,7 @@ class Extras:
     Attributes
     ----------
     summary : dict
-        Further entries of the summary.
+        Further entries of the summary. "meta" says of what kind the data are: {"image_shape": [28, 28]}.
     parts : sequence of dict
         Further entries for each part of the summary.
     tables : list of Csv, optional
@@ -166,7 +166,6 @@ def run(
     only what the results cannot do without.
     """
     from partwise.core import open_session
-    from partwise.models.summary import summary_of
 
     folder = make_folder(output)
     with noted(), about(samples.source), open_session() as session:
@@ -174,22 +173,35 @@ def run(
         extras, tables = session.completed(lambda: results(fitted, after))
         prepare_to_keep(model, samples)
         pictures = drawn(extras.pictures, session)
-    names = [*(table.name for table in tables), *(name for name, _ in extras.files), *pictures]
-    summary = {
-        "data": samples.source,
-        **summary_of(model),
-        "n_samples": len(samples.rows),
-        **extras.summary,
-        "seconds": fitted.seconds,
-        "interrupted": fitted.interrupted,
-        "files": {name: str(folder / name) for name in (*names, "model.partwise", "summary.json")},
-    }
-    for part, more in zip(summary["parts"], extras.parts):
-        part.update(more)
-    write(folder, model, summary, tables, pictures, extras.files)
+        summary = session.completed(lambda: summarised(fitted, extras))
+        names = [*(table.name for table in tables), *(name for name, _ in extras.files), *pictures]
+        summary["files"] = {name: str(folder / name) for name in (*names, "model.partwise", "summary.json")}
+        reports = reported(fitted, summary, pictures)
+    summary["interrupted"] = fitted.interrupted
+    summary["files"] |= {name: str(folder / name) for name in reports}
+    write(folder, model, summary, tables, pictures | reports, extras.files)
     where = f"Results in {folder}/: {', '.join(listed(summary['files']))}"
     emit(summary, as_json, [*lines_of_fit(summary, extras.lines), where])
     return 130 if fitted.interrupted else 0
+
+
+def summarised(fitted: Fitted, extras: Extras) -> dict[str, Any]:
+    """What summary.json holds, but for the names of the files."""
+    from partwise.models.summary import summary_of
+    from partwise.reporting.provenance import provenance
+
+    summary = {
+        "data": fitted.samples.source,
+        **summary_of(fitted.model),
+        "n_samples": len(fitted.samples.rows),
+        **provenance(fitted.model, fitted.samples.X),
+        **extras.summary,
+        "seconds": fitted.seconds,
+        "interrupted": fitted.interrupted,
+    }
+    for part, more in zip(summary["parts"], extras.parts):
+        part.update(more)
+    return summary
 
 
 def fit(model: Any, samples: Samples, checkpoint: Path | None, session: Session) -> Fitted:
@@ -282,6 +294,46 @@ def drawn(pictures: Pictures, session: Session) -> dict[str, bytes]:
     if len(found) < len(pictures):
         say(f"Note: {' and '.join(listed([name for name, _ in pictures]))} not drawn. {why}")
         return {}
+    return found
+
+
+def reported(fitted: Fitted, summary: dict[str, Any], pictures: dict[str, bytes]) -> dict[str, bytes]:
+    """The page about the results, and what it needs of the data; nothing where it is not wanted or cannot be made.
+
+    Like the pictures it is made before the files are written, and a note says where it is not.
+    """
+    from partwise.io.write import json_text
+    from partwise.reporting.kept import KEPT
+    from partwise.reporting.making import Report, content
+    from partwise.reporting.requirements import require_report
+    from partwise.reporting.source import from_model
+
+    if not REPORT_WANTED.get():
+        return {}
+    found: dict[str, bytes] = {}
+    why = "Ctrl-C was pressed."
+    samples = fitted.samples
+    try:
+        with fitted.session.interruptible():
+            if not fitted.interrupted:
+                require_report()
+                shape = (summary.get("meta") or {}).get("image_shape")
+                source = from_model(
+                    fitted.model,
+                    samples.X,
+                    W=fitted.outputs[0] if hasattr(fitted.model, "transform") else None,
+                    y=samples.y,
+                    row_names=samples.rows,
+                    shape=None if shape is None else tuple(shape),
+                    summary=summary,
+                )
+                source.files = pictures
+                page = Report(content(source)).html.encode("utf-8", "replace")
+                found = {KEPT: json_text(source.kept).encode("utf-8", "replace") + b"\n", "report.html": page}
+    except ImportError as error:
+        why = str(error)
+    if not found:
+        say(f"Note: report.html not written. {why}")
     return found
 
 

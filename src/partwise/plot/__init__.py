@@ -13,6 +13,7 @@ from partwise.plot.separation_picture import separation
 from partwise.plot.style import INK, SERIES, figure, require_matplotlib, save_figure
 from partwise.plot.tiles_picture import tiles
 from partwise.plot.topics_picture import topics
+from partwise.plot.tree_picture import sunburst, tree
 from partwise.plot.usage_picture import usage
 
 __all__ = [
@@ -32,7 +33,9 @@ __all__ = [
     "require_matplotlib",
     "save_figure",
     "separation",
+    "sunburst",
     "tiles",
     "topics",
+    "tree",
     "usage",
 ]
