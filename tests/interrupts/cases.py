@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.io import wavfile
 from sklearn.exceptions import ConvergenceWarning
 
 from partwise import (
@@ -23,7 +24,7 @@ from partwise import (
     save,
 )
 from partwise.core import Problem
-from partwise.datasets import load_digits, make_bars, make_boolean
+from partwise.datasets import load_digits, make_bars, make_boolean, make_chord
 from partwise.losses import as_loss
 from partwise.matrix import Dense
 from partwise.solvers.registry import REGISTRY
@@ -225,6 +226,8 @@ def write_data(folder: Path) -> None:
     digits = load_digits()
     np.savez(folder / "digits.npz", X=digits.data, y=digits.target)
     np.save(folder / "rows.npy", counts(6000))
+    chord = make_chord(random_state=0)
+    wavfile.write(folder / "chord.wav", chord.sampling_rate, chord.data.astype(np.float32))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         save(NMF(12, beta_loss="kullback-leibler", max_iter=20).fit(counts()), folder / "model.partwise")
@@ -288,6 +291,16 @@ VERBS: dict[str, Verb] = {
         "compare.csv",
         "compare.png",
         "summary.json",
+    ),
+    "separate": verb(
+        "separate DATA/chord.wav -k 4 --sources 2 -o out",
+        "components.csv",
+        "activations.csv",
+        "spectra.csv",
+        "source1.wav",
+        "source2.wav",
+        "separation.png",
+        *KEPT,
     ),
     "transform": verb("transform DATA/model.partwise DATA/rows.npy -o out/W.csv", "W.csv"),
     "reproduce bars": verb("reproduce bars --runs 3 -o out", "bars.json", "bars.png"),

@@ -186,7 +186,7 @@ def test_growth_never_loses_what_it_had():
 
         nmf = NMF(len(H), init="custom", beta_loss="kl", max_iter=1000, tol=1e-3)
         W = nmf.fit_transform(rows, W=np.ones((len(rows), len(H)), np.float32), H=H)
-        return nmf.components_, W, nmf.objective_
+        return nmf.components_, unexplained(rows, W, nmf.components_), nmf.objective_
 
     growth = Growth(V, fit, lambda k: start_from_frames(V, k, rng))
     assert growth.until(0.03, 10, lambda: False) == 4

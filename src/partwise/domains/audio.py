@@ -353,18 +353,17 @@ def _check_samples(data: np.ndarray, source: str) -> None:
 def _clipped(recording: Recording) -> tuple[str, ...]:
     """A note on peaks that were cut off: several samples in a row at the largest value."""
     data = recording.data.reshape(len(recording.data), -1)
-    top = np.abs(data).max()
-    # Whole numbers reach further down than up.
-    at_top = np.abs(data) >= top - 1.5 * 2.0 ** (1 - BITS.get(recording.subtype, 24))
-    runs = at_top[_CLIPPED - 1 :].copy()
-    for lag in range(_CLIPPED - 1):
-        runs &= at_top[lag : len(at_top) - _CLIPPED + 1 + lag]
-    begins = (
-        int((runs & ~np.vstack([np.zeros((1, runs.shape[1]), bool), runs[:-1]])).sum()) if len(runs) else 0
-    )
-    if not begins or top < 0.1:
+    top = float(np.abs(data).max())
+    # Whole numbers reach one step further down than up. Below full scale a slow wave is level for a while, too.
+    at_top = np.abs(data) >= top - 1.2 * 2.0 ** (1 - BITS.get(recording.subtype, 24))
+    length = _CLIPPED if top > 0.98 else 4 * _CLIPPED
+    if len(data) < length:
+        return ()
+    run = np.lib.stride_tricks.sliding_window_view(at_top, length, axis=0).all(axis=-1)
+    begins = int(run[0].sum() + (run[1:] & ~run[:-1]).sum())
+    if begins == 0:
         return ()
     return (
-        f"{recording.source} is clipped: {begins} peaks are cut off at {top:.3g}, which adds overtones that no "
-        "source played.",
+        f"{recording.source} is clipped: {begins} peak{'' if begins == 1 else 's'} cut off at {top:.3g}, which adds "
+        "overtones that no source played.",
     )
