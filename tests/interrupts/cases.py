@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from partwise import NMF, BinaryNMF, BooleanMF, DeepNMF, MixtureClassifier, SemiNMF, SymmetricNMF, save
+from partwise import (
+    NMF,
+    BayesianBooleanMF,
+    BinaryNMF,
+    BooleanMF,
+    DeepNMF,
+    MixtureClassifier,
+    SemiNMF,
+    SymmetricNMF,
+    save,
+)
 from partwise.core import Problem
 from partwise.datasets import load_digits, make_bars, make_boolean
 from partwise.losses import as_loss
@@ -127,6 +137,11 @@ def boolean(k: Any = "auto", data: Callable[[], np.ndarray] = table, **settings:
     return Fit(lambda: (BooleanMF(k, max_time=2.0, random_state=0, **settings), data()))
 
 
+def posterior(k: int, **settings: Any) -> Fit:
+    """Draws of tiles, two seconds at most."""
+    return Fit(lambda: (BayesianBooleanMF(k, max_time=2.0, random_state=0, **settings), table()))
+
+
 def trusting() -> tuple[Any, Any]:
     """Tiles that were found already."""
     X = table()
@@ -180,6 +195,8 @@ FITS: dict[str, Fit] = {
         lambda model, X: model.trust(X, n_restarts=3, n_resamples=3),
         lambda model, X: "" if "alternatives" in model.trust_ else "no answer",
     ),
+    "BayesianBooleanMF gibbs": posterior(5),
+    "BayesianBooleanMF relaxed": posterior(5, sampler="relaxed-gibbs"),
     "SymmetricNMF n_init=3": symmetric(n_init=3, max_iter=100),
     "SymmetricNMF directed": symmetric(directed=True, init="random"),
     "MixtureClassifier contrastive": mixture(max_iter=100),
