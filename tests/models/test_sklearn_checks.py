@@ -10,6 +10,7 @@ from sweeps import OTHER_MODELS
 from partwise import (
     NMF,
     BayesianBooleanMF,
+    BayesianNMF,
     BinaryNMF,
     BooleanMF,
     DeepNMF,
@@ -113,6 +114,7 @@ def expected_failures(estimator):
         DeepNMF((2, 1)),
         DeepNMF((2, 1), semi=False),
         DeepNMF((2, 1), activation="softplus"),
+        BayesianNMF(2, n_chains=2, n_draws=20, n_warmup=20),
         BinaryNMF(2),
         BinaryNMF(2, inference="truncated"),
         MixtureClassifier(),

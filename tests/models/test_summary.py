@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sweeps import OTHER_MODELS
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, load, save
+from partwise import NMF, BayesianNMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, load, save
 from partwise.datasets import load_digits, make_bars, make_boolean, make_low_rank
 from partwise.models.summary import summary_of
 
@@ -49,7 +49,15 @@ def symmetric():
     return SymmetricNMF(3, tol=1e-3).fit(np.kron(np.eye(3), np.ones((10, 10))))
 
 
-MODELS = [nmf, binary, boolean, mixture, symmetric, pipeline]
+def bayesian():
+    return BayesianNMF(3, n_chains=2, n_draws=30, n_warmup=20, verbose=-1).fit(
+        make_low_rank(30, 8, 3, random_state=0).data
+    )
+
+
+bayesian.__name__ = BayesianNMF.kind
+
+MODELS = [nmf, bayesian, binary, boolean, mixture, symmetric, pipeline]
 
 
 def other(model):

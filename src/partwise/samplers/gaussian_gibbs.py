@@ -419,7 +419,8 @@ def _exponential(rate: float, width: float, stream: np.ndarray) -> float:
 def calibration_case() -> CalibrationCase:
     """A small problem with exponential priors, an entry missing, and unknown noise."""
     n, m, k = 6, 5, 2
-    kernel = GaussianGibbs(noise_shape=6.0, noise_scale=2.0)
+    # Much noise: parameters and data then let go of each other within few steps of Geweke's chain.
+    kernel = GaussianGibbs(noise_shape=6.0, noise_scale=12.0)
     observed = np.ones((n, m))
     observed[1, 2] = 0.0
 
@@ -429,7 +430,7 @@ def calibration_case() -> CalibrationCase:
 
     def parameters(rng: np.random.Generator) -> GaussianState:
         W, Ht = rng.exponential(1.0, (n, k)), rng.exponential(2.0, (m, k))
-        return GaussianState(W, Ht, float(2.0 / rng.standard_gamma(6.0)))
+        return GaussianState(W, Ht, float(12.0 / rng.standard_gamma(6.0)))
 
     def simulate(rng: np.random.Generator) -> tuple[Problem, GaussianState]:
         state = parameters(rng)
