@@ -1,7 +1,6 @@
 """The command line as a person or a program meets it."""
 
 import json
-import os
 import re
 import signal
 import subprocess

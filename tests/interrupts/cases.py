@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partwise import (
     NMF,
+    BayesianBooleanMF,
     BinaryNMF,
     BooleanMF,
     DeepNMF,
@@ -138,6 +139,11 @@ def boolean(k: Any = "auto", data: Callable[[], np.ndarray] = table, **settings:
     return Fit(lambda: (BooleanMF(k, max_time=2.0, random_state=0, **settings), data()))
 
 
+def posterior(k: int, **settings: Any) -> Fit:
+    """Draws of tiles, two seconds at most."""
+    return Fit(lambda: (BayesianBooleanMF(k, max_time=2.0, random_state=0, **settings), table()))
+
+
 def trusting() -> tuple[Any, Any]:
     """Tiles that were found already."""
     X = table()
@@ -204,6 +210,8 @@ FITS: dict[str, Fit] = {
         lambda model, X: model.trust(X, n_restarts=3, n_resamples=3),
         lambda model, X: "" if "alternatives" in model.trust_ else "no answer",
     ),
+    "BayesianBooleanMF gibbs": posterior(5),
+    "BayesianBooleanMF relaxed": posterior(5, sampler="relaxed-gibbs"),
     "SymmetricNMF n_init=3": symmetric(n_init=3, max_iter=100),
     "SymmetricNMF directed": symmetric(directed=True, init="random"),
     "TopicModel": topics(init="random"),

@@ -10,7 +10,15 @@ from sklearn.pipeline import Pipeline
 from sweeps import OTHER_MODELS
 
 from partwise import (
-    NMF, BayesianNMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, TopicModel, load, save
+    NMF,
+    BayesianNMF,
+    BinaryNMF,
+    BooleanMF,
+    MixtureClassifier,
+    SymmetricNMF,
+    TopicModel,
+    load,
+    save,
 )
 from partwise.datasets import load_digits, make_bars, make_boolean, make_low_rank
 from partwise.models.summary import summary_of
