@@ -507,7 +507,7 @@ def singular_vectors(counts: sp.csr_array, k: int) -> tuple[np.ndarray, np.ndarr
     would then depend on the seed.
     """
     v0 = np.random.default_rng(0).standard_normal(min(counts.shape))
-    U, S, Vt = svds(counts.astype(np.float64), k, v0=v0, tol=1e-6)
+    U, S, Vt = svds(counts.astype(np.float64), k, v0=v0)
     order = np.argsort(-S, kind="stable")
     return U[:, order], S[order], Vt[order]
 
