@@ -105,9 +105,9 @@ def test_the_start_is_that_of_the_whole_decomposition():
     X = document_term_matrix(TEXTS)[0]
     U, S, Vt = singular_vectors(X, 5)
     _, all_values, all_right = np.linalg.svd(X.toarray(), full_matrices=False)
-    np.testing.assert_allclose(S, all_values[:5], rtol=1e-6)
-    np.testing.assert_allclose(np.abs(np.sum(Vt * all_right[:5], axis=1)), 1.0, rtol=1e-4)
-    np.testing.assert_allclose(X @ Vt.T, U * S, atol=1e-4)
+    np.testing.assert_allclose(S, all_values[:5], rtol=1e-9)
+    np.testing.assert_allclose(np.abs(np.sum(Vt * all_right[:5], axis=1)), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(X @ Vt.T, U * S, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["array", "series", "stream"])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import svds
+from scipy.sparse.linalg import ArpackError, svds
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -500,14 +500,17 @@ def suited_loss(vectorizer: Any) -> str:
     )
 
 
-def singular_vectors(counts: sp.csr_array, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def singular_vectors(counts: sp.csr_array, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """U, S and Vᵀ of the k largest singular values, by Lanczos iterations.
 
     Singular values of texts fall slowly, and a randomized decomposition leaves the last vectors to chance: topics
-    would then depend on the seed.
+    would then depend on the seed. None where the iterations do not converge; `nndsvd` then finds its own.
     """
     v0 = np.random.default_rng(0).standard_normal(min(counts.shape))
-    U, S, Vt = svds(counts.astype(np.float64), k, v0=v0, tol=1e-6)
+    try:
+        U, S, Vt = svds(counts.astype(np.float64), k, v0=v0)
+    except ArpackError:
+        return None
     order = np.argsort(-S, kind="stable")
     return U[:, order], S[order], Vt[order]
 
