@@ -359,7 +359,7 @@ def _clipped(recording: Recording) -> tuple[str, ...]:
     length = _CLIPPED if top > 0.98 else 4 * _CLIPPED
     if len(data) < length:
         return ()
-    run = np.lib.stride_tricks.sliding_window_view(at_top, length, axis=0).all(axis=-1)
+    run = np.asarray(np.lib.stride_tricks.sliding_window_view(at_top, length, axis=0).all(axis=-1))
     begins = int(run[0].sum() + (run[1:] & ~run[:-1]).sum())
     if begins == 0:
         return ()
