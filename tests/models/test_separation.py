@@ -7,6 +7,7 @@ import pytest
 
 from partwise import SourceSeparation, load, save
 from partwise.datasets import make_chord
+from partwise.domains.spectrogram import ShortTime
 from partwise.models.component_count import Growth, knee, unexplained
 from partwise.models.spectra import one_per_note, start_from_frames
 
@@ -125,6 +126,14 @@ def test_a_power_makes_masks_sharper_and_they_add_up_all_the_same(chord, model):
     soft, sharp = model.separate(power=1.0), model.separate(power=4.0)
     assert np.abs(sharp.sum(axis=0) - chord.data).max() < 1e-9
     assert (soft**2).sum() < (sharp**2).sum()
+
+
+def test_losses_without_zeros_take_silence_too(chord):
+    silence = np.concatenate([chord.data[:4000], np.zeros(4000)])
+    model = SourceSeparation(2, beta_loss="itakura-saito")
+    V = model._magnitudes(ShortTime.of(RATE, 0.093).forward(silence[:, None]))
+    assert V.min() > 0
+    assert SourceSeparation(2)._magnitudes(np.zeros((1, 3, 3), complex)).max() == 0
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from partwise.domains.spectrogram import ShortTime, magnitudes, masked
 from partwise.domains.timbre import group_components
 from partwise.io.contents import Array, Either, Instance, ListOf, Number, Text
 from partwise.io.registry import register_model
+from partwise.losses import as_loss
 from partwise.models.base import as_generator, fit_session
 from partwise.models.component_count import Growth, spread_frames, unexplained
 from partwise.models.file_contents import FIT_CONTENTS
@@ -212,7 +213,7 @@ class SourceSeparation(BaseEstimator):
         self._validate_params()
         signal = as_signal(X)
         transform = ShortTime.of(as_rate(rate), self.window)
-        V = magnitudes(transform.forward(signal))
+        V = self._magnitudes(transform.forward(signal))
         rng = as_generator(self.random_state)
         with fit_session(self, total=MOST, quantity="loss", max_time=self.max_time) as session:
             learned = self._learn(session, examples or {}, transform, rng)
@@ -362,13 +363,18 @@ class SourceSeparation(BaseEstimator):
 
     # ----------------------------------------------------------------- fitting
 
+    def _magnitudes(self, Z: np.ndarray) -> np.ndarray:
+        """The rows to factorize; where the loss has no zeros, silence is 120 dB below the loudest entry."""
+        V = magnitudes(Z)
+        return np.maximum(V, 1e-6 * V.max()) if as_loss(self.beta_loss).needs_positive_data else V
+
     def _learn(
         self, session: Session, examples: Mapping[str, Any], transform: ShortTime, rng: np.random.Generator
     ) -> _Learned | None:
         """Spectra of every example."""
         spectra, source = [], []
         for i, (name, sound) in enumerate(examples.items()):
-            V = magnitudes(transform.forward(as_signal(sound, f"The example {name!r}")))
+            V = self._magnitudes(transform.forward(as_signal(sound, f"The example {name!r}")))
             k, start = self._grown(session, V, None, rng, EXAMPLE_LEAST, self.example_components)
             nmf = self._nmf(k, rng, n_init=1)
             nmf.fit(V, W=start_activations(V, k), H=start)
@@ -532,7 +538,7 @@ class SourceSeparation(BaseEstimator):
         return ShortTime(self.rate_, self.window_length_)
 
     def _activations(self, Z: np.ndarray) -> np.ndarray:
-        W = self.nmf_.transform(magnitudes(Z))
+        W = self.nmf_.transform(self._magnitudes(Z))
         return np.asarray(W).reshape(len(Z), -1, len(self.components_))
 
     def _checked(self, X: Any, rate: float | None) -> np.ndarray:
