@@ -98,13 +98,13 @@ class ScaledGraph(Pairing):
 
         Parameters
         ----------
-        other : array of shape (n, n_components)
-            The factor that has it.
+        other : array of shape (n_rows, n_components)
+            The factor that has it: the transpose of H, or W where the graph is over the features.
 
         Returns
         -------
         array of shape (n_components,)
-            Euclidean norms or sums, as `size` says.
+            Norms or sums of its columns.
         """
         part = np.asarray(other[: self.counted], dtype=float)
         return np.sqrt((part * part).sum(axis=0)) if self.size == "norm" else part.sum(axis=0)
