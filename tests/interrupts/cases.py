@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from partwise import NMF, BinaryNMF, BooleanMF, DeepNMF, MixtureClassifier, SemiNMF, SymmetricNMF, save
+from partwise import (
+    NMF,
+    BayesianNMF,
+    BinaryNMF,
+    BooleanMF,
+    DeepNMF,
+    MixtureClassifier,
+    SemiNMF,
+    SymmetricNMF,
+    save,
+)
 from partwise.core import Problem
 from partwise.datasets import load_digits, make_bars, make_boolean
 from partwise.losses import as_loss
@@ -142,6 +152,12 @@ def mixture(n: int = 400, **settings: Any) -> Fit:
     )
 
 
+def bayesian(**settings: Any) -> Fit:
+    """Chains, in their start, warm-up or draws."""
+    few = {"n_draws": 300, "n_warmup": 30, "n_chains": 3, **settings}
+    return Fit(lambda: (BayesianNMF(5, **few), np.floor(counts(300, 100, 5))))
+
+
 def symmetric(**settings: Any) -> Fit:
     """Communities of the samples."""
     return Fit(lambda: (SymmetricNMF(12, tol=1e-13, random_state=0, **settings), overlaps()))
@@ -167,6 +183,8 @@ FITS: dict[str, Fit] = {
     "DeepNMF": deep(max_iter=50),
     "DeepNMF nonnegative": deep(semi=False, max_iter=50),
     "DeepNMF softplus": deep(activation="softplus", max_iter=20),
+    "BayesianNMF": bayesian(),
+    "BayesianNMF poisson": bayesian(likelihood="poisson", n_draws=100),
     "BinaryNMF exact": binary(5000, inference="exact"),
     "BinaryNMF truncated": binary(1500, inference="truncated", max_iter=15),
     "BinaryNMF n_init=3": binary(1500, n_init=3, max_iter=20),
