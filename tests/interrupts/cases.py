@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from partwise import (
     NMF,
     BayesianBooleanMF,
+    BayesianNMF,
     BinaryNMF,
     BooleanMF,
     DeepNMF,
@@ -159,6 +160,12 @@ def mixture(n: int = 400, **settings: Any) -> Fit:
     )
 
 
+def bayesian(**settings: Any) -> Fit:
+    """Chains, in their start, warm-up or draws."""
+    few = {"n_draws": 300, "n_warmup": 30, "n_chains": 3, **settings}
+    return Fit(lambda: (BayesianNMF(5, **few), np.floor(counts(300, 100, 5))))
+
+
 def symmetric(**settings: Any) -> Fit:
     """Communities of the samples."""
     return Fit(lambda: (SymmetricNMF(12, tol=1e-13, random_state=0, **settings), overlaps()))
@@ -197,6 +204,8 @@ FITS: dict[str, Fit] = {
     "DeepNMF": deep(max_iter=50),
     "DeepNMF nonnegative": deep(semi=False, max_iter=50),
     "DeepNMF softplus": deep(activation="softplus", max_iter=20),
+    "BayesianNMF": bayesian(),
+    "BayesianNMF poisson": bayesian(likelihood="poisson", n_draws=100),
     "BinaryNMF exact": binary(5000, inference="exact"),
     "BinaryNMF truncated": binary(1500, inference="truncated", max_iter=15),
     "BinaryNMF n_init=3": binary(1500, n_init=3, max_iter=20),
