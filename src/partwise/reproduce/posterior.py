@@ -325,7 +325,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
         out.append(
             f"  IASG, noise {row['noise_add']:.2f}/{row['noise_drop']:.2f}, {row['steps']} steps: wrong after "
             f"each tenth {', '.join(map(str, row['wrong']))}  ({row['seconds']:.0f} s, "
-            f" {row['cpu']:.0f} s of processor time)"
+            f"{row['cpu']:.0f} s of processor time)"
         )
     for row in summary["spread"]:
         out.append(
