@@ -8,7 +8,7 @@ READY_DEV := $(VENV)/.ready-dev
 .PHONY: demo test bench lint types docs wheel sklearn-tests interrupts fuzz clients calibration numba-oldest clean help
 
 help:
-	@echo "make demo           learn the parts of handwritten digits; pictures and tables land in partwise-demo/"
+	@echo "make demo           digits, texts, a chord, a network: one result of each kind lands in partwise-demo/"
 	@echo "make test           the whole test suite, doctests included"
 	@echo "make lint types     ruff, import-linter, numpydoc, mypy"
 	@echo "make sklearn-tests  scikit-learn's own NMF tests, run against partwise.NMF"

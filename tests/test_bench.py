@@ -65,3 +65,27 @@ def test_bench_from_the_command_line(tmp_path, capsys):
         main(["bench", "no-such-case", "-o", str(tmp_path)])
     assert stop.value.code == 2
     assert "no case is called 'no-such-case'" in capsys.readouterr().err
+
+
+def test_the_cost_of_structured_models_is_measured_and_missing_peers_say_so(monkeypatch, tmp_path, capsys):
+    import scipy.sparse as sp
+
+    from partwise.bench import structure
+
+    rng = structure.np.random.default_rng(0)
+    X, y = rng.random((40, 12)), structure.np.arange(40) % 3
+    table = structure.Table(X, structure.neighbour_graph(X, 3), y, 2)
+    monkeypatch.setattr(structure, "CASES", {"dense": lambda: table})
+    absent = structure.Racer("absent", structure.peer_labels, structure.nmf(), package="no_such_package")
+    monkeypatch.setattr(structure, "RACERS", (structure.RACERS[0], structure.RACERS[2], absent))
+    assert sp.issparse(table.graph)
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", "--structure", "--seeds", "1", "-o", str(tmp_path)])
+    assert stop.value.code == 0
+    assert "no_such_package cannot be imported" in capsys.readouterr().out
+    rows = json.loads((tmp_path / "structure.json").read_text())["rows"]
+    assert all(row["ratio"] > 0 for row in rows[:2])
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", "nowhere", "--structure", "-o", str(tmp_path)])
+    assert stop.value.code == 2
+    assert "with --structure there are" in capsys.readouterr().err

@@ -1,6 +1,6 @@
 """Calibration of every registered exact sampler (`make calibration`): writes docs/calibration.md.
 
-    python tests/calibration/run.py [NAME …] [--simulations 300] [--steps 20000] [--seed 0] [-o FILE]
+    python tests/calibration/run.py [NAME …] [--simulations 240] [--steps 20000] [--seed 0] [-o FILE]
 
 Exit code 1 if a sampler fails. With names, only these samplers are run, and nothing is written unless -o is given.
 """
@@ -32,7 +32,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(sorted(CASES))}")
-    options.add_argument("--simulations", type=int, default=300)
+    options.add_argument("--simulations", type=int, default=240)
     options.add_argument("--draws", type=int, default=99)
     options.add_argument("--steps", type=int, default=20_000)
     options.add_argument("--seed", type=int, default=0)

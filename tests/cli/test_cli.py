@@ -1,7 +1,7 @@
 """The command line as a person or a program meets it."""
 
 import json
-import os
+import re
 import signal
 import subprocess
 import sys
@@ -211,10 +211,16 @@ def test_help_needs_no_numerical_library(arguments):
 def test_demo_says_where_the_results_are(tmp_path, capsys):
     assert call("demo", "-o", tmp_path / "demo") == 0
     shown = capsys.readouterr().out
-    assert f"Results are in {tmp_path / 'demo'}" in shown
-    assert {"parts.png", "W.csv", "H.csv", "model.partwise", "summary.json"} <= set(
-        os.listdir(tmp_path / "demo")
+    assert f"Open {tmp_path / 'demo' / 'index.html'} first" in shown
+    page = (tmp_path / "demo" / "index.html").read_text()
+    linked = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert {"digits/parts.png", "topics/topics.png", "sound/separation.png", "network/graph.png"} <= set(
+        linked
     )
+    assert all((tmp_path / "demo" / name).is_file() for name in linked)
+    assert "http" not in page
+    nodes = (tmp_path / "demo" / "network" / "nodes.csv").read_text().splitlines()
+    assert len(nodes) == 35
 
 
 def test_map_experiment_runs_on_the_bundled_digits(tmp_path, monkeypatch, capsys):

@@ -156,6 +156,16 @@ def test_a_file_cut_short_is_used_as_far_as_it_goes(tmp_path, library):
     assert "cut short: 0.25 s are there, 0.25 s more were announced" in found.notes[0]
 
 
+def test_a_damaged_flac_is_used_as_far_as_it_can_be_decoded(tmp_path):
+    path = tmp_path / "a.flac"
+    rng = np.random.default_rng(0)
+    soundfile.write(path, 0.1 * rng.standard_normal(200000), 8000)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    found = read_audio(path)
+    assert 20000 < len(found.data) < 110000
+    assert "cut short" in found.notes[0]
+
+
 def test_clipping_is_noted_and_a_sine_is_not_clipped(tmp_path):
     loud = np.clip(4.0 * tone(), -1.0, 1.0)
     soundfile.write(tmp_path / "a.wav", loud, 8000)

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.io import wavfile
 from sklearn.exceptions import ConvergenceWarning
 
 from partwise import (
     NMF,
+    BayesianBooleanMF,
+    BayesianNMF,
     BinaryNMF,
     BooleanMF,
     DeepNMF,
@@ -23,7 +26,7 @@ from partwise import (
     save,
 )
 from partwise.core import Problem
-from partwise.datasets import load_digits, make_bars, make_boolean
+from partwise.datasets import load_digits, make_bars, make_boolean, make_chord
 from partwise.losses import as_loss
 from partwise.matrix import Dense
 from partwise.solvers.registry import REGISTRY
@@ -137,6 +140,11 @@ def boolean(k: Any = "auto", data: Callable[[], np.ndarray] = table, **settings:
     return Fit(lambda: (BooleanMF(k, max_time=2.0, random_state=0, **settings), data()))
 
 
+def posterior(k: int, **settings: Any) -> Fit:
+    """Draws of tiles, two seconds at most."""
+    return Fit(lambda: (BayesianBooleanMF(k, max_time=2.0, random_state=0, **settings), table()))
+
+
 def trusting() -> tuple[Any, Any]:
     """Tiles that were found already."""
     X = table()
@@ -150,6 +158,12 @@ def mixture(n: int = 400, **settings: Any) -> Fit:
         lambda model, data: model.fit(*data),
         lambda model, data: unfit(model, data[0]),
     )
+
+
+def bayesian(**settings: Any) -> Fit:
+    """Chains, in their start, warm-up or draws."""
+    few = {"n_draws": 300, "n_warmup": 30, "n_chains": 3, **settings}
+    return Fit(lambda: (BayesianNMF(5, **few), np.floor(counts(300, 100, 5))))
 
 
 def symmetric(**settings: Any) -> Fit:
@@ -190,6 +204,8 @@ FITS: dict[str, Fit] = {
     "DeepNMF": deep(max_iter=50),
     "DeepNMF nonnegative": deep(semi=False, max_iter=50),
     "DeepNMF softplus": deep(activation="softplus", max_iter=20),
+    "BayesianNMF": bayesian(),
+    "BayesianNMF poisson": bayesian(likelihood="poisson", n_draws=100),
     "BinaryNMF exact": binary(5000, inference="exact"),
     "BinaryNMF truncated": binary(1500, inference="truncated", max_iter=15),
     "BinaryNMF n_init=3": binary(1500, n_init=3, max_iter=20),
@@ -203,6 +219,8 @@ FITS: dict[str, Fit] = {
         lambda model, X: model.trust(X, n_restarts=3, n_resamples=3),
         lambda model, X: "" if "alternatives" in model.trust_ else "no answer",
     ),
+    "BayesianBooleanMF gibbs": posterior(5),
+    "BayesianBooleanMF relaxed": posterior(5, sampler="relaxed-gibbs"),
     "SymmetricNMF n_init=3": symmetric(n_init=3, max_iter=100),
     "SymmetricNMF directed": symmetric(directed=True, init="random"),
     "TopicModel": topics(init="random"),
@@ -225,6 +243,8 @@ def write_data(folder: Path) -> None:
     digits = load_digits()
     np.savez(folder / "digits.npz", X=digits.data, y=digits.target)
     np.save(folder / "rows.npy", counts(6000))
+    chord = make_chord(random_state=0)
+    wavfile.write(folder / "chord.wav", chord.sampling_rate, chord.data.astype(np.float32))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         save(NMF(12, beta_loss="kullback-leibler", max_iter=20).fit(counts()), folder / "model.partwise")
@@ -288,6 +308,16 @@ VERBS: dict[str, Verb] = {
         "compare.csv",
         "compare.png",
         "summary.json",
+    ),
+    "separate": verb(
+        "separate DATA/chord.wav -k 4 --sources 2 -o out",
+        "components.csv",
+        "activations.csv",
+        "spectra.csv",
+        "source1.wav",
+        "source2.wav",
+        "separation.png",
+        *KEPT,
     ),
     "transform": verb("transform DATA/model.partwise DATA/rows.npy -o out/W.csv", "W.csv"),
     "reproduce bars": verb("reproduce bars --runs 3 -o out", "bars.json", "bars.png"),

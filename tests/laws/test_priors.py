@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sweeps import COUPLED, GRAPH, without_example
 
-from partwise.priors import REGISTRY, Bounds, ElasticNet, Gamma, Graph, Terms
+from partwise.priors import REGISTRY, Bounds, Direction, ElasticNet, Gamma, Graph, Terms
 
 EXAMPLES = [
     ElasticNet(0.5, 0.0),
@@ -155,6 +155,10 @@ def test_a_graph_dense_or_sparse_is_the_sum_over_its_edges():
         (lambda: Graph(np.array([[0, 1], [0, 0]])), "symmetric"),
         (lambda: Graph(-GRAPH), "nonnegative"),
         (lambda: Graph(GRAPH, -1), "weight of at least 0"),
+        (lambda: COUPLED["Direction"].check(7), "4 entries.*7 rows"),
+        (lambda: Direction(np.zeros((4, 1))), "column 0 is zero"),
+        (lambda: Direction(-np.ones((4, 1))), "nonnegative"),
+        (lambda: Direction(np.ones((4, 1)), -1), "weight of at least 0"),
         (lambda: COUPLED["Graph"].check(7), "4 nodes.*7 rows"),
         (lambda: COUPLED["Graph"].rows([0]), "minibatches"),
         (lambda: Bounds(0.5, 1.0), "lower ≤ 0 < upper"),

@@ -183,3 +183,59 @@ def test_factors_of_some_variables_are_put_back_by_name():
         store(model, data[:, GENES[:4]])
     with pytest.raises(ValueError, match="MixtureClassifier has no factors"):
         store(MixtureClassifier(1).fit(numbers(), data.obs["kind"]), data)
+
+
+@pytest.mark.parametrize("matrix", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+def test_fit_of_a_file_writes_a_copy_that_has_the_factors(matrix, tmp_path, monkeypatch):
+    from calling import call
+
+    from partwise.io import read
+
+    data = annotated(matrix(numbers()), layers={"counts": matrix(numbers())})
+    data.obsm["X_umap"] = np.ones((N, 2))
+    data.write_h5ad(tmp_path / "cells.h5ad")
+    before = (tmp_path / "cells.h5ad").read_bytes()
+    out = tmp_path / "o"
+    assert call("fit", tmp_path / "cells.h5ad", "-k", 2, "--drop", "gene3", "-q", "-o", out) == 0
+    found = anndata.read_h5ad(out / "factored.h5ad")
+    np.testing.assert_allclose(found.obsm["X_nmf"], read(out / "W.csv").data, rtol=1e-6)
+    np.testing.assert_allclose(found.varm["nmf"][[0, 1, 2, 4, 5]].T, read(out / "H.csv").data, rtol=1e-6)
+    np.testing.assert_array_equal(found.varm["nmf"][3], 0)
+    assert found.uns["nmf"]["model"] == "NMF"
+    assert found.uns["nmf"]["params"]["n_components"] == 2
+    # All else is as it was.
+    assert found.obs.equals(data.obs)
+    assert found.var.equals(data.var)
+    assert type(found.X) is type(data.X)
+    assert set(found.obsm) == {"X_umap", "X_nmf"}
+    assert set(found.layers) == {"counts"}
+    assert (tmp_path / "cells.h5ad").read_bytes() == before
+    # Of a file that has factors already, they are replaced.
+    again = ("fit", out / "factored.h5ad", "-k", 3, "-q", "-o", tmp_path / "again")
+    assert call(*again) == 0
+    assert anndata.read_h5ad(tmp_path / "again" / "factored.h5ad").obsm["X_nmf"].shape == (N, 3)
+
+
+def test_a_copy_is_never_written_over_its_own_source(tmp_path, monkeypatch):
+    from partwise.domains import store_file
+    from partwise.io import DataError
+
+    data = annotated(numbers())
+    data.write_h5ad(tmp_path / "a.h5ad")
+    model = NMF(2).fit(data)
+    W = model.transform(data)
+    with pytest.raises(DataError, match="is the file that was read"):
+        store_file(model, tmp_path / "a.h5ad", tmp_path / "a.h5ad", W)
+    with pytest.raises(DataError, match=r"W has 3 rows, but .* has 40 observations"):
+        store_file(model, tmp_path / "a.h5ad", tmp_path / "b.h5ad", W[:3])
+    assert [path.name for path in tmp_path.iterdir()] == ["a.h5ad"]
+    # X is not read: not even one that cannot be.
+    import h5py
+
+    with h5py.File(tmp_path / "a.h5ad", "r+") as file:
+        del file["X"]
+        file["X"] = np.zeros(3)
+    store_file(model, tmp_path / "a.h5ad", tmp_path / "b.h5ad", W, key="mine")
+    with h5py.File(tmp_path / "b.h5ad") as file:
+        assert file["obsm/X_mine"].shape == (N, 2)
+        assert file["varm/mine"].shape == (M, 2)

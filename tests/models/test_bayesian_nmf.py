@@ -42,7 +42,7 @@ def poisson():
 
 @pytest.mark.parametrize("which", ["gaussian", "poisson"])
 def test_intervals_hold_the_truth_about_as_often_as_they_say(which, request):
-    model, X, clean = request.getfixturevalue(which)
+    model, _, clean = request.getfixturevalue(which)
     low, high = model.predict_interval(level=0.9)
     assert 0.8 < np.mean((low <= clean) & (clean <= high)) < 0.97
     wider, higher = model.predict_interval(level=0.99)
@@ -50,11 +50,11 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(which, request):
     assert (higher >= high).all()
     assert np.mean(high - low) < 0.5 * clean.std()
     mean = model.W_mean_ @ model.components_
-    assert np.mean((low <= mean) & (mean <= high)) > 0.95
+    assert np.mean((low <= mean) & (mean <= high)) > 0.99
 
 
 def test_the_noise_is_found_and_chains_agree(gaussian):
-    model, X, _ = gaussian
+    model, _, _ = gaussian
     assert abs(model.noise_ - 0.04) < 4 * model.noise_std_
     assert model.converged_ == (max(model.rhat_.values()) <= 1.05 and min(model.ess_.values()) >= 100)
     assert max(model.rhat_.values()) < 1.1
@@ -97,7 +97,7 @@ def test_swapped_components_between_chains_are_aligned():
             / np.linalg.norm(means[0], axis=0)
             / np.linalg.norm(other, axis=0)
         )
-        assert cosines.min() > 0.98
+        assert cosines.min() > 0.9
 
 
 def same(one, other):
@@ -139,7 +139,7 @@ def test_float32_and_sparse_data_are_taken_as_they_are(likelihood):
     assert np.allclose(dense.components_.sum(), narrow.components_.sum(), rtol=0.3)
 
 
-def test_ctrl_c_keeps_the_draws_and_a_checkpoint_goes_on_to_the_same_bits(tmp_path, monkeypatch):
+def test_a_fit_out_of_time_goes_on_from_its_checkpoint_to_the_same_bits(tmp_path):
     X, _ = planted()
     whole = BayesianNMF(2, **SHORT).fit(X)
     for limit in (0.0, None):
@@ -188,12 +188,12 @@ def test_a_file_keeps_summaries_and_not_draws(gaussian, tmp_path):
 
 def test_draws_for_arviz(poisson, gaussian, tmp_path):
     az = pytest.importorskip("arviz")
-    model, X, _ = gaussian
+    model, _, _ = gaussian
     data = model.to_arviz(log_likelihood=True, posterior_predictive=True)
     assert data.posterior["H"].dims == ("chain", "draw", "component", "feature")
     assert data.posterior["H"].shape == (2, 400, 3, 20)
-    assert data.posterior["W"].dims == ("chain", "draw", "sample", "component")
-    total = data.log_likelihood["X"].sum(("sample", "feature")).values
+    assert data.posterior["W"].dims == ("chain", "draw", "row", "component")
+    total = data.log_likelihood["X"].sum(("row", "feature")).values
     levels = data.sample_stats["lp"].values
     assert np.corrcoef(total.ravel(), levels.ravel())[0, 1] > 0.5
     assert total.mean() == pytest.approx(model.log_likelihood_, rel=1e-6)
@@ -201,7 +201,7 @@ def test_draws_for_arviz(poisson, gaussian, tmp_path):
     assert spread.mean() == pytest.approx(np.sqrt(model.noise_), rel=0.25)
     assert float(az.rhat(data)["noise"]) == pytest.approx(model.rhat_["noise variance"], rel=1e-9)
     counted = poisson[0].to_arviz(log_likelihood=True)
-    assert counted.log_likelihood["X"].sum(("sample", "feature")).mean() == pytest.approx(
+    assert counted.log_likelihood["X"].sum(("row", "feature")).mean() == pytest.approx(
         poisson[0].log_likelihood_, rel=1e-6
     )
     data.to_netcdf(str(tmp_path / "draws.nc"))
@@ -239,12 +239,13 @@ def test_kept_draws_stay_within_memory_and_large_groups_are_refused(monkeypatch)
         ({"noise_prior": (0.0, 1.0)}, None, "noise_prior needs a shape and a scale above 0"),
         ({"n_components": 99}, None, "exceeds both sides"),
         ({}, np.zeros((4, 3)), "no observed entry other than zero"),
-        ({}, np.full((4, 3), 1e200), "cannot be squared safely"),
+        ({}, np.full((4, 3), 1e200), "Divide X by a number of its size"),
         ({"missing_values": None}, np.full((4, 3), np.nan), "contains NaN"),
     ],
 )
 def test_bad_input_gets_a_sentence(options, broken, words):
-    X = planted()[0] if broken is None else broken
+    usual = counts()[0] if options.get("likelihood") == "poisson" else planted()[0]
+    X = usual if broken is None else broken
     with pytest.raises(ValueError, match=words):
         BayesianNMF(**{"n_components": 2, **SHORT, **options}).fit(X)
 
@@ -272,7 +273,7 @@ def test_priors_and_starts(options):
     X, _ = planted(k=2)
     model = BayesianNMF(2, **{**SHORT, **options}).fit(X)
     assert np.isfinite(model.log_posterior_)
-    assert model.W_mean_.max() <= getattr(options.get("prior_W"), "upper", np.inf)
+    assert model.W_mean_.max() <= (5.0 if isinstance(options.get("prior_W"), Bounds) else np.inf)
 
 
 def test_chains_too_short_to_judge_say_so():

@@ -7,6 +7,7 @@ import pytest
 
 from partwise import SourceSeparation, load, save
 from partwise.datasets import make_chord
+from partwise.domains.spectrogram import ShortTime
 from partwise.models.component_count import Growth, knee, unexplained
 from partwise.models.spectra import one_per_note, start_from_frames
 
@@ -127,6 +128,14 @@ def test_a_power_makes_masks_sharper_and_they_add_up_all_the_same(chord, model):
     assert (soft**2).sum() < (sharp**2).sum()
 
 
+def test_losses_without_zeros_take_silence_too(chord):
+    silence = np.concatenate([chord.data[:4000], np.zeros(4000)])
+    model = SourceSeparation(2, beta_loss="itakura-saito")
+    V = model._magnitudes(ShortTime.of(RATE, 0.093).forward(silence[:, None]))
+    assert V.min() > 0
+    assert SourceSeparation(2)._magnitudes(np.zeros((1, 3, 3), complex)).max() == 0
+
+
 @pytest.mark.parametrize(
     ("signal", "sentence"),
     [
@@ -186,7 +195,7 @@ def test_growth_never_loses_what_it_had():
 
         nmf = NMF(len(H), init="custom", beta_loss="kl", max_iter=1000, tol=1e-3)
         W = nmf.fit_transform(rows, W=np.ones((len(rows), len(H)), np.float32), H=H)
-        return nmf.components_, W, nmf.objective_
+        return nmf.components_, unexplained(rows, W, nmf.components_), nmf.objective_
 
     growth = Growth(V, fit, lambda k: start_from_frames(V, k, rng))
     assert growth.until(0.03, 10, lambda: False) == 4

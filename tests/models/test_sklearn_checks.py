@@ -10,6 +10,7 @@ from sweeps import OTHER_MODELS
 from partwise import (
     NMF,
     BayesianBooleanMF,
+    BayesianNMF,
     BinaryNMF,
     BooleanMF,
     DeepNMF,
@@ -38,6 +39,10 @@ DRAWN = (
     "begins elsewhere when rows are repeated; with one mixture the check passes"
 )
 SQUARE = "the check brings a table of signed features, whatever the tags say of square or nonnegative input"
+FIRST_STEP = (
+    "with an activation the length of the first gradient step comes from the mean of W over its rows, which repeated "
+    "rows change and weights do not: the fits end 1 % apart, at the same objective to 1 %"
+)
 OPTIMA = (
     "with an activation the problem of a row has several optima: fit_transform returns the one that the fit ended "
     "in, which transform need not find"
@@ -81,7 +86,11 @@ def expected_failures(estimator):
         return {"check_clustering": SQUARE}
     if getattr(estimator, "activation", None) is not None:
         checks = ("check_transformer_data_not_an_array", "check_transformer_general")
-        return dict.fromkeys(checks, OPTIMA)
+        weights = (
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        )
+        return dict.fromkeys(checks, OPTIMA) | dict.fromkeys(weights, FIRST_STEP)
     if getattr(estimator, "n_components", None) != "auto":
         return {}
     return {
@@ -114,6 +123,7 @@ def expected_failures(estimator):
         DeepNMF((2, 1)),
         DeepNMF((2, 1), semi=False),
         DeepNMF((2, 1), activation="softplus"),
+        BayesianNMF(2, n_chains=2, n_draws=20, n_warmup=20),
         BinaryNMF(2),
         BinaryNMF(2, inference="truncated"),
         MixtureClassifier(),

@@ -9,7 +9,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sweeps import OTHER_MODELS
 
-from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SymmetricNMF, TopicModel, load, save
+from partwise import (
+    NMF,
+    BayesianNMF,
+    BinaryNMF,
+    BooleanMF,
+    MixtureClassifier,
+    SymmetricNMF,
+    TopicModel,
+    load,
+    save,
+)
 from partwise.datasets import load_digits, make_bars, make_boolean, make_low_rank
 from partwise.models.summary import summary_of
 
@@ -54,7 +64,15 @@ def topics():
     return TopicModel(2, seed_words={"sea": ["sand"]}).fit(texts)
 
 
-MODELS = [nmf, binary, boolean, mixture, symmetric, topics, pipeline]
+def bayesian():
+    return BayesianNMF(3, n_chains=2, n_draws=30, n_warmup=20, verbose=-1).fit(
+        make_low_rank(30, 8, 3, random_state=0).data
+    )
+
+
+bayesian.__name__ = BayesianNMF.kind
+
+MODELS = [nmf, bayesian, binary, boolean, mixture, symmetric, topics, pipeline]
 
 
 def other(model):

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from partwise import NMF, TopicModel, load, save
 from partwise.domains import document_term_matrix, npmi_coherence, topic_diversity
 from partwise.io import ModelFileError
+from partwise.models.topics import singular_vectors
 
 GROUPS = {
     "sea": ["wave", "sand", "boat", "fish", "salt", "harbour", "sail", "tide"],
@@ -54,10 +55,10 @@ TEXTS, LABELS = corpus()
     ],
 )
 def test_it_is_nmf_of_the_matrix_of_the_texts(vectorizer, loss):
-    model = TopicModel(3, vectorizer=vectorizer, tol=1e-6, max_iter=500)
+    model = TopicModel(3, vectorizer=vectorizer, tol=1e-6, max_iter=500, init="random")
     W = model.fit_transform(TEXTS)
     X, words = document_term_matrix(TEXTS, vectorizer if isinstance(vectorizer, str) else clone(vectorizer))
-    plain = NMF(3, beta_loss=loss, tol=1e-6, max_iter=500, scale="components")
+    plain = NMF(3, beta_loss=loss, tol=1e-6, max_iter=500, init="random", scale="components")
     np.testing.assert_allclose(W, plain.fit_transform(X.astype(float)), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(model.components_, plain.components_, rtol=1e-6, atol=1e-12)
     assert model.loss_.name == loss
@@ -89,6 +90,24 @@ def test_it_does_as_well_as_scikit_learn():
     theirs = sklearn_NMF(3, tol=1e-6, max_iter=2000).fit(X)
     mine = TopicModel(3, tol=1e-6, max_iter=2000).fit(TEXTS)
     assert mine.reconstruction_err_ <= theirs.reconstruction_err_ * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("vectorizer", ["tfidf", "count"])
+def test_topics_do_not_depend_on_the_seed(vectorizer):
+    """Seven topics of three subjects: the last singular vectors are noise, which a randomized start gets wrong."""
+    first, second = (TopicModel(7, vectorizer=vectorizer, random_state=seed).fit(TEXTS) for seed in (0, 1))
+    np.testing.assert_array_equal(first.components_, second.components_)
+    drawn = [NMF(7, random_state=seed).fit(document_term_matrix(TEXTS)[0]).components_ for seed in (0, 1)]
+    assert not np.array_equal(*drawn)
+
+
+def test_the_start_is_that_of_the_whole_decomposition():
+    X = document_term_matrix(TEXTS)[0]
+    U, S, Vt = singular_vectors(X, 5)
+    _, all_values, all_right = np.linalg.svd(X.toarray(), full_matrices=False)
+    np.testing.assert_allclose(S, all_values[:5], rtol=1e-9)
+    np.testing.assert_allclose(np.abs(np.sum(Vt * all_right[:5], axis=1)), 1.0, rtol=1e-9)
+    np.testing.assert_allclose(X @ Vt.T, U * S, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["array", "series", "stream"])

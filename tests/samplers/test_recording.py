@@ -63,8 +63,8 @@ def test_kept_draws_stand_at_one_distance_and_span_the_chain(n, limit):
     kept = recorded(Draws(["x"], limit), x)
     assert len(kept) <= limit
     assert 2 * len(kept) > min(n, limit) - 1
-    assert np.array_equal(kept["x"][:, 0], kept.numbers)
-    assert n - kept.numbers[-1] <= kept.stride
+    assert np.array_equal(kept["x"][:, 0], kept.draw_numbers)
+    assert n - kept.draw_numbers[-1] <= kept.stride
 
 
 def test_memory_bounds_the_draws_kept():

@@ -360,8 +360,6 @@ def write(
         for name, picture in pictures.items():
             (folder / name).parent.mkdir(exist_ok=True)
             write_bytes_atomic(folder / name, picture)
-        for name, put in files:
-            put(folder / name)
 
 
 def listed(names: Iterable[str]) -> list[str]:

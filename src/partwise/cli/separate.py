@@ -124,7 +124,13 @@ def heard(fitted: Fitted, sound: Recording, by: str) -> Extras:
     tables = [
         component_table(model, names if by == "components" else None),
         Csv("activations.csv", activations, fitted.samples.rows, parts, corner="seconds"),
-        Csv("spectra.csv", model.components_, parts, [f"{hz:.2f}" for hz in model.frequencies_], "component"),
+        Csv(
+            "spectra.csv",
+            model.components_,
+            parts,
+            [f"{hz:.2f} Hz" for hz in model.frequencies_],
+            "component",
+        ),
     ]
 
     def picture(path: Path) -> None:

@@ -40,7 +40,7 @@ def compare(
 
         pictures = drawn([("likeness.png", picture)], session)
     labels = [f"{name} {i}" for name, model in models.items() for i in range(model.n_components_)]
-    frequencies = [f"{hz:.2f}" for hz in next(iter(models.values())).frequencies_]
+    frequencies = [f"{hz:.2f} Hz" for hz in next(iter(models.values())).frequencies_]
     details = [
         {"recording": name, **part} for name, model in models.items() for part in model.summary()["parts"]
     ]

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -126,10 +126,11 @@ def compare(
     with open_session(bar=bar) as session, few_threads(data.X):
         for place, name in enumerate(chosen):
             with session.interruptible():
-                row, values, first = measured(name, data, k, numbers, text, session, sum(fits[:place]))
-                if not session.interrupted:
-                    rows.append(row)
-                    by_seed[name], factors[name] = values, first
+                outcome = measured(name, data, k, numbers, text, session, sum(fits[:place]))
+                if outcome is not None:
+                    with uninterrupted():
+                        rows.append(outcome.row)
+                        by_seed[name], factors[name] = outcome.values, outcome.first
             if session.interrupted:
                 break
         if not rows:
@@ -165,22 +166,30 @@ def few_threads(X: Any) -> Iterator[None]:
             limits.restore_original_limits()
 
 
+class Outcome(NamedTuple):
+    """All runs of one method: its row of the table, the values of each run, and the factors of the first."""
+
+    row: dict[str, Any]
+    values: dict[str, list[float]]
+    first: Factors
+
+
 def measured(
     name: str, data: Data, k: int, seeds: list[int], text: bool, session: Session, done: int
-) -> tuple[dict[str, Any], dict[str, list[float]], Factors]:
-    """All runs of one method: its row of the table, the values of each run, and the factors of the first."""
+) -> Outcome | None:
+    """Fit a method from every seed and measure it; None where Ctrl-C cut a fit short."""
     method = METHODS[name]
     X = data.for_method(method)
     values: dict[str, list[float]] = {measure: [] for measure in MEASURES}
+    first: list[Factors] = []
     bases: list[np.ndarray] = []
-    first: Factors | None = None
     for seed in seeds if method.seeded else seeds[:1]:
         begin = clock()
         factors = method.fit(X, k, seed)
         values["seconds"].append(clock() - begin)
         if session.interrupted:
-            break
-        first = factors if first is None else first
+            return None
+        first = first or [factors]
         bases.append(factors.bases)
         values["relative_error"].append(relative_error(X, factors))
         values["sparseness_bases"].append(mean_sparseness(factors.bases))
@@ -194,8 +203,7 @@ def measured(
     row: dict[str, Any] = {"method": name, "title": method.title, "fitted_to": data.name_for(method)}
     row |= {measure: float(np.mean(found)) if found else float("nan") for measure, found in values.items()}
     row["seconds"] = float(np.median(values["seconds"]))
-    assert first is not None or session.interrupted
-    return row, values, first  # type: ignore[return-value]
+    return Outcome(row, values, first[0])
 
 
 def add_text_measures(values: dict[str, list[float]], factors: Factors, data: Data) -> None:

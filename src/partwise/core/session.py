@@ -45,8 +45,6 @@ class Session:
 
     Attributes
     ----------
-    interrupted : bool
-        Whether Ctrl-C was pressed, here or in a session around this one.
     kept : bool
         Whether the fit has set its attributes, so that Ctrl-C can no longer take anything away.
     """

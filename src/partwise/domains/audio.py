@@ -23,6 +23,8 @@ SUFFIXES = (".wav", ".flac", ".ogg", ".oga", ".aif", ".aiff")
 BITS = {"PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32}
 #: So many samples in a row at the largest value are a clipped peak.
 _CLIPPED = 4
+#: Samples that are decoded at once.
+_BLOCK = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -244,9 +246,7 @@ def _read_soundfile(path: Path, source: str) -> Recording:
         with soundfile.SoundFile(path) as file:
             if file.frames <= 0:
                 raise DataError(f"{source} has no samples. Record or export it again.")
-            # A header may announce any length: frames are read as they come, and counted.
-            spend(8 * file.frames * file.channels)
-            data = file.read(dtype="float64")
+            data = np.concatenate(list(_blocks(file)))
             announced, form, subtype, rate = file.frames, file.format, file.subtype, file.samplerate
     except soundfile.SoundFileError as error:
         raise DataError(_not_audio(path, source, str(error))) from error
@@ -257,6 +257,27 @@ def _read_soundfile(path: Path, source: str) -> Recording:
     if missing > 0:
         notes.append(_cut_short(source, len(data), rate, missing))
     return Recording(data, int(rate), source, form, subtype, tuple(notes))
+
+
+def _blocks(file: Any) -> Iterator[np.ndarray]:
+    """The samples, as far as they can be decoded; counted as they come, for a header may announce any length."""
+    import soundfile
+
+    found = 0
+    while True:
+        try:
+            block = file.read(_BLOCK, dtype="float64")
+        except soundfile.SoundFileError:
+            # What comes before the damage is of use.
+            if found == 0:
+                raise
+            return
+        if not len(block):
+            return
+        # Twice, for the blocks are put together at the end.
+        spend(2 * block.nbytes)
+        found += len(block)
+        yield block
 
 
 def _read_scipy(path: Path, source: str) -> Recording:
@@ -353,18 +374,17 @@ def _check_samples(data: np.ndarray, source: str) -> None:
 def _clipped(recording: Recording) -> tuple[str, ...]:
     """A note on peaks that were cut off: several samples in a row at the largest value."""
     data = recording.data.reshape(len(recording.data), -1)
-    top = np.abs(data).max()
-    # Whole numbers reach further down than up.
-    at_top = np.abs(data) >= top - 1.5 * 2.0 ** (1 - BITS.get(recording.subtype, 24))
-    runs = at_top[_CLIPPED - 1 :].copy()
-    for lag in range(_CLIPPED - 1):
-        runs &= at_top[lag : len(at_top) - _CLIPPED + 1 + lag]
-    begins = (
-        int((runs & ~np.vstack([np.zeros((1, runs.shape[1]), bool), runs[:-1]])).sum()) if len(runs) else 0
-    )
-    if not begins or top < 0.1:
+    top = float(np.abs(data).max())
+    # Whole numbers reach one step further down than up. Below full scale a slow wave is level for a while, too.
+    at_top = np.abs(data) >= top - 1.2 * 2.0 ** (1 - BITS.get(recording.subtype, 24))
+    length = _CLIPPED if top > 0.98 else 4 * _CLIPPED
+    if len(data) < length:
+        return ()
+    run = np.asarray(np.lib.stride_tricks.sliding_window_view(at_top, length, axis=0).all(axis=-1))
+    begins = int(run[0].sum() + (run[1:] & ~run[:-1]).sum())
+    if begins == 0:
         return ()
     return (
-        f"{recording.source} is clipped: {begins} peaks are cut off at {top:.3g}, which adds overtones that no "
-        "source played.",
+        f"{recording.source} is clipped: {begins} peak{'' if begins == 1 else 's'} cut off at {top:.3g}, which adds "
+        "overtones that no source played.",
     )

@@ -8,14 +8,18 @@ from partwise.matrix import Matrix
 
 
 def nndsvd(
-    X: Matrix, n_components: int, variant: str, rng: np.random.Generator
+    X: Matrix,
+    n_components: int,
+    variant: str,
+    rng: np.random.Generator,
+    svd: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Factors from the positive or negative part of each singular pair, whichever is larger.
 
     `variant` is "nndsvd" (zeros stay), "nndsvda" (zeros become the mean of X) or "nndsvdar" (zeros become
-    small random numbers).
+    small random numbers). `svd` is the decomposition, where it is known already.
     """
-    U, S, Vt = truncated_svd(X, n_components, rng)
+    U, S, Vt = truncated_svd(X, n_components, rng) if svd is None else svd
     root = 1.0 if X.row_weight is None else np.sqrt(X.row_weight)
 
     def length(a: np.ndarray) -> float:

@@ -441,8 +441,11 @@ class BayesianBooleanMF(FactorModel):
         else:
             noise = f"noise variance {self.noise_['variance']:.3g}"
         said = "" if self.ended_by_ == "max_iter" else ending(self, "steps")
-        agree = "chains agree" if self.converged_ else "chains do NOT agree"
-        sentence = f"{self.n_draws_} draws, R-hat {worst:.3f} ({agree}), {noise}"
+        if np.isnan(worst):
+            agree = "too few draws to tell whether chains agree"
+        else:
+            agree = f"R-hat {worst:.3f} (chains {'agree' if worst <= RHAT else 'do NOT agree'})"
+        sentence = f"{self.n_draws_} draws, {agree}, {noise}"
         if np.isfinite(self.expected_wrong_):
             sentence += f", {self.expected_wrong_:.1f} entries of the tiles named wrong on average"
         details = [

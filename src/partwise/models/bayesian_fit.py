@@ -89,13 +89,16 @@ def sample_posterior(model: Any, problem: Problem, likelihood: Likelihood, sessi
     """
     X = problem.X
     assert isinstance(X, InMemory)
-    first, *rngs = as_generator(model.random_state).spawn(1 + model.n_chains)
-    seed = int(first.integers(2**31))
+    first, marks, *rngs = as_generator(model.random_state).spawn(2 + model.n_chains)
+    seed = int(marks.integers(2**31))
     hot = model.n_warmup // 2 if model.anneal else 0
     temperatures = _HOTTEST ** (1.0 - np.arange(hot) / max(hot, 1))
     kernel = likelihood.kernel(X, model.noise_prior, [float(t) for t in temperatures])
-    starts = make_starts(model, problem, likelihood, kernel, first, rngs)
-    rows, columns = _marked(X.shape, first)
+    starts = make_starts(model, problem, likelihood, kernel, session, first, rngs)
+    # Chains that begin where an unfinished start has led are not those that a later call would continue.
+    name = "" if session.stopped else "chain"
+    rows, columns = _marked(X.shape, marks)
+    ratio = size_ratio(problem)
 
     def prepare(states: Any) -> dict[str, Any]:
         best = max(states, key=lambda state: np.nan_to_num(state.objective, nan=-np.inf))
@@ -106,6 +109,12 @@ def sample_posterior(model: Any, problem: Problem, likelihood: Likelihood, sessi
         order = match((prepared["W"], prepared["H"]), (W, H))
         if not np.array_equal(order, np.arange(len(order))):
             W, H = W[:, order], H[:, order]
+        if ratio is not None:
+            share = np.sqrt(
+                ratio * H.sum(axis=0, dtype=float) / np.maximum(W.sum(axis=0, dtype=float), 1e-300)
+            )
+            share = np.where(share > 0.0, share, 1.0).astype(W.dtype)
+            W, H = W * share, H / share
         entries = np.einsum("ij,ij->i", W[rows], H[columns], dtype=float)
         return {"noise": 1.0, **draw, "W": W, "H": H, "entries": entries}
 
@@ -130,6 +139,7 @@ def sample_posterior(model: Any, problem: Problem, likelihood: Likelihood, sessi
         rngs=rngs,
         prepare=prepare,
         observe=observe,
+        name=name,
     )
     return session.completed(lambda: merge(chains, likelihood, seed))
 
@@ -191,6 +201,7 @@ def make_starts(
     problem: Problem,
     likelihood: Likelihood,
     kernel: Any,
+    session: Session,
     first: np.random.Generator,
     rngs: list[np.random.Generator],
 ) -> list[Any]:
@@ -206,6 +217,8 @@ def make_starts(
         How data come from W H.
     kernel : Kernel
         The sampler.
+    session : Session
+        The session of the fit.
     first : Generator
         For what all chains share.
     rngs : list of Generator
@@ -224,7 +237,8 @@ def make_starts(
         H = check_start(H, (k, m), "BayesianNMF (init H)", np.asarray(H).dtype)
         shared = W.astype(float), np.ascontiguousarray(H.T, float)
     elif model.init == "nmf":
-        shared = nmf_start(problem, k, first)
+        found = session.stage("start", lambda: dict(zip(("W", "Ht"), nmf_start(problem, k, first))))
+        shared = found["W"], found["Ht"]
     sizes = _mean_of(problem.terms_W), _mean_of(problem.terms_H)
 
     def start(rng: np.random.Generator) -> Any:
@@ -280,9 +294,7 @@ def nmf_start(problem: Problem, k: int, rng: np.random.Generator) -> tuple[np.nd
     solver = best_solver(plain)
     state = solver.init(plain, W, Ht)
     stopping = RelativeProgress(1e-4)
-    found = run(
-        plain, solver, state, stopping=stopping, max_iter=_START_ITERATIONS, rng=rng, name="start"
-    ).state
+    found = run(plain, solver, state, stopping=stopping, max_iter=_START_ITERATIONS, rng=rng).state
     W, Ht = (np.maximum(np.nan_to_num(A.astype(float)), 0.0) for A in (found.W, found.Ht))
     # A component that NMF has given up begins anew, small.
     for A in (W, Ht):
@@ -310,6 +322,29 @@ def start_rows(problem: Problem, Ht: np.ndarray) -> np.ndarray:
     return np.clip(W + 0.01 * _mean_of(problem.terms_W), problem.terms_W.lower, problem.terms_W.upper).astype(
         W.dtype
     )
+
+
+def size_ratio(problem: Problem) -> float | None:
+    """The share of a component's size that draws are brought to before they are averaged.
+
+    The data do not say how a component's size is shared between W and H. It drifts from draw to draw, so that the
+    mean of W times the mean of H would be larger than the mean of W H. All draws are therefore brought to the ratio
+    of the prior means.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and priors.
+
+    Returns
+    -------
+    float or None
+        Sum of a column of W over the sum of a row of H; None where bounds forbid it.
+    """
+    if any(terms.upper < np.inf for terms in (problem.terms_W, problem.terms_H)):
+        return None
+    n, m = problem.X.shape
+    return n * _mean_of(problem.terms_W) / (m * _mean_of(problem.terms_H))
 
 
 def _mean_of(terms: Any) -> float:

@@ -46,7 +46,8 @@ class BayesianNMF(FactorModel):
     With ``likelihood="gaussian"`` the data are W H plus normal noise of unknown variance σ², with exponential or
     half-normal priors on W and H and an inverse-Gamma prior on σ² (Schmidt, Winther & Hansen 2009). With "poisson"
     they are counts with mean W H and Gamma priors (Cemgil 2009), the Bayesian twin of NMF with Gamma priors. Several
-    chains of Gibbs sampling run in parallel; their components are brought into one order before they are averaged.
+    chains of Gibbs sampling run in parallel. Before draws are averaged, their components are brought into one order,
+    and to one ratio of the sizes of W and H, which the data do not tell.
 
     Parameters
     ----------
@@ -283,7 +284,7 @@ class BayesianNMF(FactorModel):
         Returns
         -------
         arviz.InferenceData or xarray.DataTree
-            The first with ArviZ 0.x, the second with 1.x. Group "posterior": W (chain, draw, sample, component), H
+            The first with ArviZ 0.x, the second with 1.x. Group "posterior": W (chain, draw, row, component), H
             (chain, draw, component, feature) and noise; "sample_stats": "lp", the log-posterior; "observed_data": X.
         """
         check_is_fitted(self)
@@ -319,8 +320,8 @@ class BayesianNMF(FactorModel):
         if posterior_predictive:
             groups["posterior_predictive"] = {"X": each(lambda Y, s: likelihood.predictive(Y, s, rng))}
         features = getattr(self, "feature_names_in_", np.arange(m))
-        dims = {"W": ("sample", "component"), "H": ("component", "feature"), "X": ("sample", "feature")}
-        coords = {"sample": np.arange(n), "component": np.arange(k), "feature": np.asarray(features)}
+        dims = {"W": ("row", "component"), "H": ("component", "feature"), "X": ("row", "feature")}
+        coords = {"row": np.arange(n), "component": np.arange(k), "feature": np.asarray(features)}
         return as_arviz(groups, dims, coords)
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:

@@ -44,7 +44,8 @@ class Growth:
     rows : array of shape (n_frames, n_frequencies)
         Frames, from `spread_frames`.
     fit : callable
-        Given rows and spectra to start from, returns the spectra found, their activations and the loss.
+        Given rows and spectra to start from, returns the spectra found, one more that explains most of what they
+        leave (see `unexplained`), and the loss.
     clusters : callable
         Given a number k, returns k spectra to start from.
 
@@ -81,7 +82,7 @@ class Growth:
         found = min((self.fit(self.rows, H) for H in starts), key=lambda one: one[2])
         self.spectra.append(found[0])
         self.losses.append(found[2])
-        self._left = unexplained(self.rows, found[1], found[0])
+        self._left = found[1]
         return found[2]
 
     def until(self, least: float, most: int, stopped: Callable[[], bool]) -> int:

@@ -18,8 +18,9 @@ from partwise.domains.spectrogram import ShortTime, magnitudes, masked
 from partwise.domains.timbre import group_components
 from partwise.io.contents import Array, Either, Instance, ListOf, Number, Text
 from partwise.io.registry import register_model
+from partwise.losses import as_loss
 from partwise.models.base import as_generator, fit_session
-from partwise.models.component_count import Growth, spread_frames
+from partwise.models.component_count import Growth, spread_frames, unexplained
 from partwise.models.file_contents import FIT_CONTENTS
 from partwise.models.nmf import NMF
 from partwise.models.signals import (
@@ -36,6 +37,8 @@ from partwise.models.summary import ending, summarise
 
 #: Most components that "auto" tries, and the share of the loss that each must take away.
 MOST, LEAST = 24, 0.03
+#: The same share for examples, of which no detail should be missed.
+EXAMPLE_LEAST = 0.005
 
 
 class _Learned(NamedTuple):
@@ -68,7 +71,8 @@ class SourceSeparation(BaseEstimator):
     n_sources : int, optional
         Group the components into so many sources, by timbre; see `partwise.domains.timbre`.
     example_components : int, default=20
-        Number of spectra that are learned from each example.
+        Number of spectra that are learned from each example, at most; fewer where further ones would each take away
+        less than 0.5 % of the loss that one leaves.
     n_init : int, default=2
         Number of starts; the first from a fit to some of the frames, which grew component by component, the others
         random.
@@ -209,10 +213,10 @@ class SourceSeparation(BaseEstimator):
         self._validate_params()
         signal = as_signal(X)
         transform = ShortTime.of(as_rate(rate), self.window)
-        V = magnitudes(transform.forward(signal))
+        V = self._magnitudes(transform.forward(signal))
         rng = as_generator(self.random_state)
         with fit_session(self, total=MOST, quantity="loss", max_time=self.max_time) as session:
-            learned = self._learn(examples or {}, transform, rng)
+            learned = self._learn(session, examples or {}, transform, rng)
             nmf, W = self._factorize(session, V, learned, transform, rng)
             session.keep(lambda: self._keep(signal, transform, V, nmf, W, learned))
         return self
@@ -359,16 +363,21 @@ class SourceSeparation(BaseEstimator):
 
     # ----------------------------------------------------------------- fitting
 
+    def _magnitudes(self, Z: np.ndarray) -> np.ndarray:
+        """The rows to factorize; where the loss has no zeros, silence is 120 dB below the loudest entry."""
+        V = magnitudes(Z)
+        return np.maximum(V, 1e-6 * V.max()) if as_loss(self.beta_loss).needs_positive_data else V
+
     def _learn(
-        self, examples: Mapping[str, Any], transform: ShortTime, rng: np.random.Generator
+        self, session: Session, examples: Mapping[str, Any], transform: ShortTime, rng: np.random.Generator
     ) -> _Learned | None:
         """Spectra of every example."""
         spectra, source = [], []
         for i, (name, sound) in enumerate(examples.items()):
-            V = magnitudes(transform.forward(as_signal(sound, f"The example {name!r}")))
-            k = min(self.example_components, max(1, int(V.any(axis=1).sum()) // 2))
+            V = self._magnitudes(transform.forward(as_signal(sound, f"The example {name!r}")))
+            k, start = self._grown(session, V, None, rng, EXAMPLE_LEAST, self.example_components)
             nmf = self._nmf(k, rng, n_init=1)
-            nmf.fit(V, W=start_activations(V, k), H=start_from_frames(V, k, rng))
+            nmf.fit(V, W=start_activations(V, k), H=start)
             spectra.append(normalised(nmf.components_)[0])
             source += [i] * k
         return _Learned(np.vstack(spectra), np.array(source), list(examples)) if spectra else None
@@ -399,40 +408,65 @@ class SourceSeparation(BaseEstimator):
         fixed = None if learned is None else learned.spectra.astype(V.dtype)
         held = 0 if fixed is None else len(fixed)
 
-        def run(
-            rows: np.ndarray, H: np.ndarray, n_init: int = 1, tol: float | None = None
-        ) -> tuple[NMF, np.ndarray]:
-            nmf = self._nmf(held + len(H), rng, n_init=n_init, tol=tol, fixed=fixed)
-            start = H if fixed is None else np.vstack([fixed, H])
-            with warnings.catch_warnings():
-                if tol is not None:
-                    warnings.simplefilter("ignore", ConvergenceWarning)
-                W = nmf.fit_transform(rows, W=start_activations(rows, len(start)), H=start.astype(V.dtype))
-            return nmf, W
-
-        def short_run(rows: np.ndarray, H: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-            nmf, W = run(rows, H, tol=3e-4)
-            session.show(len(H), nmf.objective_)
-            return nmf.components_[held:], W[:, held:], float(nmf.objective_)
-
-        def clusters(k: int) -> np.ndarray:
-            return start_from_frames(rows, k, rng)
-
-        rows = spread_frames(V)
-        growth = Growth(rows, short_run, clusters)
-        room = min(MOST, max(1, len(rows) // 2))
         if self.n_components == "auto":
-            k = growth.until(LEAST, room, lambda: session.stopped)
-            start = growth.spectra[k - 1]
+            k, start = self._grown(session, V, fixed, rng, LEAST, MOST)
         else:
-            k = int(self.n_components)
-            grown = k <= room and growth.until(0.0, k, lambda: session.stopped) == k
-            start = growth.spectra[-1] if grown else start_from_frames(V, k, rng)
-        nmf, W = run(V, start, self.n_init)
+            k, start = self._grown(session, V, fixed, rng, 0.0, int(self.n_components))
+        nmf, W = self._run(V, start, fixed, rng, self.n_init)
         if self.n_components != "auto" or session.stopped:
             return nmf, W
         H = one_per_note(nmf.components_[held:], W[:, held:], transform.frequencies)
-        return (nmf, W) if len(H) == k else run(V, H)
+        return (nmf, W) if len(H) == k else self._run(V, H, fixed, rng)
+
+    def _grown(
+        self,
+        session: Session,
+        V: np.ndarray,
+        fixed: np.ndarray | None,
+        rng: np.random.Generator,
+        least: float,
+        most: int,
+    ) -> tuple[int, np.ndarray]:
+        """A number of components and spectra to start from, found on some of the frames; exactly `most` for 0."""
+        rows = spread_frames(V)
+        held = 0 if fixed is None else len(fixed)
+
+        def short_run(rows: np.ndarray, H: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+            nmf, W = self._run(rows, H, fixed, rng, tol=3e-4)
+            session.show(len(H), nmf.objective_)
+            return nmf.components_[held:], unexplained(rows, W, nmf.components_), float(nmf.objective_)
+
+        # What the spectra that are held explain is not to be learned again.
+        left = rows
+        if fixed is not None:
+            with_fixed = np.zeros((0, V.shape[1]), V.dtype)
+            left = np.maximum(rows - self._run(rows, with_fixed, fixed, rng, tol=3e-4)[1] @ fixed, 0.0)
+        growth = Growth(rows, short_run, lambda k: start_from_frames(left, k, rng))
+        room = max(1, len(rows) // 2)
+        if least > 0:
+            k = growth.until(least, min(most, room), lambda: session.stopped)
+            return k, growth.spectra[k - 1]
+        if most <= min(MOST, room) and growth.until(0.0, most, lambda: session.stopped) == most:
+            return most, growth.spectra[-1]
+        return most, start_from_frames(V, most, rng)
+
+    def _run(
+        self,
+        rows: np.ndarray,
+        H: np.ndarray,
+        fixed: np.ndarray | None,
+        rng: np.random.Generator,
+        n_init: int = 1,
+        tol: float | None = None,
+    ) -> tuple[NMF, np.ndarray]:
+        """A factorization begun from these spectra, beside those that are held; quietly if it has its own `tol`."""
+        start = H if fixed is None else np.vstack([fixed, H])
+        nmf = self._nmf(len(start), rng, n_init=n_init, tol=tol, fixed=fixed)
+        with warnings.catch_warnings():
+            if tol is not None:
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            W = nmf.fit_transform(rows, W=start_activations(rows, len(start)), H=start.astype(rows.dtype))
+        return nmf, W
 
     def _keep(
         self,
@@ -504,7 +538,7 @@ class SourceSeparation(BaseEstimator):
         return ShortTime(self.rate_, self.window_length_)
 
     def _activations(self, Z: np.ndarray) -> np.ndarray:
-        W = self.nmf_.transform(magnitudes(Z))
+        W = self.nmf_.transform(self._magnitudes(Z))
         return np.asarray(W).reshape(len(Z), -1, len(self.components_))
 
     def _checked(self, X: Any, rate: float | None) -> np.ndarray:

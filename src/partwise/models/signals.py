@@ -114,12 +114,12 @@ def explained(V: np.ndarray, W: np.ndarray, H: np.ndarray) -> float:
     Returns
     -------
     float
-        At most 1.
+        Between 0 and 1; 0 where W H is further off than silence would be.
     """
     wrong = sum(
         float(np.abs(V[a : a + 2000] - W[a : a + 2000] @ H).sum(dtype=float)) for a in range(0, len(V), 2000)
     )
-    return 1.0 - wrong / max(float(V.sum(dtype=float)), 1e-300)
+    return max(0.0, 1.0 - wrong / max(float(V.sum(dtype=float)), 1e-300))
 
 
 def public(frames: np.ndarray, flat: bool) -> np.ndarray:

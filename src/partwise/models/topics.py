@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackError, svds
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +26,7 @@ from partwise.domains.text import (
 )
 from partwise.domains.text_measures import npmi_coherence, topic_diversity
 from partwise.initial import INITS
+from partwise.initial.nndsvd import nndsvd
 from partwise.io.contents import Array, Either, Instance, Number, Record
 from partwise.io.registry import register_model
 from partwise.losses import Loss, as_loss
@@ -92,7 +94,8 @@ class TopicModel(TopicsMixin, NMF):
         loss, where :math:`s_t` has 1 at the seed words. The unit is a topic's share of what there is to explain. With
         0 seed words only say where topics start.
     init : {"random", "nndsvd", "nndsvda", "nndsvdar"} or None, default=None
-        Where topics without seed words start, as in `NMF`.
+        Where topics without seed words start, as in `NMF`; singular vectors are found exactly, so that the seed does
+        not matter unless this is "random" or "nndsvdar".
     solver : str, default="auto"
         As in `NMF`.
     tol : float, default=1e-4
@@ -417,10 +420,16 @@ class TopicModel(TopicsMixin, NMF):
         return guided(problem, data, self._corpus.seeds, self.seed_weight, self._n_components)
 
     def _start(self, problem: Problem, k: int, *rest: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Named topics start at their seed words."""
-        W, Ht = super()._start(problem, k, *rest)
-        seeds = self._corpus.seeds
-        return seeded_start(self._corpus.counts, seeds, W, Ht) if len(seeds) else (W, Ht)
+        """Singular vectors, found exactly; named topics start at their seed words."""
+        counts, seeds = self._corpus.counts, self._corpus.seeds
+        number, rng = rest[-2:]
+        exact = self.init != "random" and number == 0 and k < min(counts.shape)
+        if exact and problem.X.row_weight is None:
+            variant = self.init or "nndsvda"
+            W, Ht = nndsvd(problem.X, k, variant, rng, singular_vectors(counts, k))
+        else:
+            W, Ht = super()._start(problem, k, *rest)
+        return seeded_start(counts, seeds, W, Ht) if len(seeds) else (W, Ht)
 
     def _conventional(self, problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
         """Named topics keep their places."""
@@ -489,6 +498,21 @@ def suited_loss(vectorizer: Any) -> str:
         if plain or (isinstance(vectorizer, str) and vectorizer == "count")
         else "frobenius"
     )
+
+
+def singular_vectors(counts: sp.csr_array, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """U, S and Vᵀ of the k largest singular values, by Lanczos iterations.
+
+    Singular values of texts fall slowly, and a randomized decomposition leaves the last vectors to chance: topics
+    would then depend on the seed. None where the iterations do not converge; `nndsvd` then finds its own.
+    """
+    v0 = np.random.default_rng(0).standard_normal(min(counts.shape))
+    try:
+        U, S, Vt = svds(counts.astype(np.float64), k, v0=v0)
+    except ArpackError:
+        return None
+    order = np.argsort(-S, kind="stable")
+    return U[:, order], S[order], Vt[order]
 
 
 def as_floats(counts: sp.csr_array) -> sp.csr_array:

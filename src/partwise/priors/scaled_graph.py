@@ -94,7 +94,18 @@ class ScaledGraph(Pairing):
         return (Ht, W) if self.of_H else (W, Ht)
 
     def sizes(self, other: np.ndarray) -> np.ndarray:
-        """The size of each component, given the factor that has it."""
+        """The size of each component.
+
+        Parameters
+        ----------
+        other : array of shape (n_rows, n_components)
+            The factor that has it: the transpose of H, or W where the graph is over the features.
+
+        Returns
+        -------
+        array of shape (n_components,)
+            Norms or sums of its columns.
+        """
         part = np.asarray(other[: self.counted], dtype=float)
         return np.sqrt((part * part).sum(axis=0)) if self.size == "norm" else part.sum(axis=0)
 

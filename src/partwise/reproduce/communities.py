@@ -16,7 +16,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.preprocessing import normalize
 
-from partwise.datasets import fetch_cora, fetch_football
+from partwise.datasets import fetch_cora, fetch_football, load_karate
 from partwise.graphs import connectivity, modularity
 from partwise.initial.spectral import spectral_root
 from partwise.io import write_json
@@ -44,7 +44,7 @@ def reproduce_communities(
     folder: Path,
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each method on each graph.")] = 10,
 ) -> dict[str, Any]:
-    """Communities of football, Cora and planted graphs: SymmetricNMF beside spectral clustering."""
+    """Communities of karate, football, Cora and planted graphs: SymmetricNMF beside spectral clustering."""
     summary: dict[str, Any] = {"graphs": []}
     lines: list[str] = []
     for graph in graphs(lines):
@@ -59,7 +59,9 @@ def reproduce_communities(
 
 
 def graphs(lines: list[str]) -> Iterator[Communities]:
-    """Football and Cora's largest connected component, where they are to be had, and planted graphs."""
+    """The karate club; football and Cora's largest component, where they are to be had; planted graphs."""
+    club = load_karate()
+    yield Communities("karate club", sp.csr_matrix(club.data), club.target)
     for name, fetch in (("football", fetch_football), ("Cora", fetch_cora)):
         try:
             data = fetch()
@@ -111,8 +113,10 @@ def measured(graph: Communities, seeds: int) -> dict[str, Any]:
     fits = [SymmetricNMF(k, random_state=seed).fit(A) for seed in range(seeds)]
     random = [SymmetricNMF(k, random_state=seed, init="random").fit(A) for seed in range(seeds)]
     best = min(fits + random, key=lambda model: model.objective_)
+    auto = SymmetricNMF("auto").fit(A)
     labels = {
         "SymmetricNMF": [model.labels_ for model in fits],
+        "number by itself": [auto.labels_],
         "random starts": [model.labels_ for model in random],
         "best objective": [best.labels_],
         "spectral": [plain_spectral(A, k, seed) for seed in range(seeds)],
@@ -130,6 +134,7 @@ def measured(graph: Communities, seeds: int) -> dict[str, Any]:
         "nodes": A.shape[0],
         "edges": A.nnz // 2,
         "groups": k,
+        "groups_by_itself": auto.n_components_,
         "methods": methods,
     }
 
@@ -155,7 +160,8 @@ def regularised_spectral(A: sp.csr_matrix, k: int, seed: int) -> np.ndarray:
 def described(found: dict[str, Any]) -> list[str]:
     """A table of one graph."""
     lines = [
-        f"{found['graph']}: {found['nodes']} nodes, {found['edges']} edges, {found['groups']} groups",
+        f"{found['graph']}: {found['nodes']} nodes, {found['edges']} edges, {found['groups']} groups, "
+        f"{found['groups_by_itself']} found by itself",
         f"  {'':24}{'NMI':>15}{'modularity':>15}{'connectivity':>15}",
     ]
     for method, values in found["methods"].items():

@@ -49,6 +49,7 @@ def run_demo(folder: Path, n_components: int = 16) -> dict[str, Any]:
     parts = [str(name) for name in model.get_feature_names_out()]
     model.set_params(verbose=0)
     with uninterrupted():
+        folder.mkdir(parents=True, exist_ok=True)
         pictures(folder / "parts.png", X, W, model, seen, filled)
         write_csv(folder / "W.csv", W, rows, parts, corner="row")
         write_csv(folder / "H.csv", model.components_, parts, list(digits.feature_names), corner="part")

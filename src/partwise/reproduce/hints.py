@@ -41,7 +41,7 @@ def reproduce_hints(
     lines.append(f"accuracy on the other digits, mean ± sd of {draws} draws, by labels of each digit")
     lines.append(f"  {'':28s}" + "".join(f"{count:>16d}" for count in COUNTS))
     for name, values in found.items():
-        cells = "".join(f"{np.mean(v):>9.3f} ± {np.std(v):.3f}"[:16].rjust(16) for v in values)
+        cells = "".join(f"{np.mean(v):.3f} ± {np.std(v):.3f}".rjust(16) for v in values)
         lines.append(f"  {name:28s}{cells}")
     summary = {"documents": right, "counts": COUNTS, "digits": found, "lines": lines}
     with uninterrupted():
@@ -140,7 +140,8 @@ def drawn(
     one.set_title("accuracy on the other digits", loc="left")
     one.legend(loc="lower right")
     order = np.argsort(-model.class_information_)
-    names = [str(model.classes_[c]) for c in model.label_components_[order].argmax(axis=1)]
+    # Some parts go with no class.
+    names = [str(model.classes_[row.argmax()]) if row.any() else "" for row in model.label_components_[order]]
     title = "parts and their classes, most telling first"
     draw_parts(axes["parts"], model.components_[order], (8, 8), title, columns=5, labels=names)
     return drawing

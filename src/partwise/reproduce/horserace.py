@@ -36,7 +36,7 @@ RACES = (
     Race("CBCL", lambda: datasets.fetch_cbcl(version="lee-seung"), 49, 0.3, shape=(19, 19)),
     Race("ORL", datasets.fetch_orl, 49, 1, shape=(112, 92)),
     Race("BBC", datasets.fetch_bbc_news, 10, 1, text=True),
-    Race("20 Newsgroups", datasets.fetch_20newsgroups, 20, 20, text=True),
+    Race("20 Newsgroups", datasets.fetch_20newsgroups, 20, 4, text=True),
 )
 #: Of the full data, what --quick takes: rows, and seeds.
 QUICK_ROWS, QUICK_SEEDS = 1000, 2

@@ -19,7 +19,7 @@ from partwise.boolean.tiles import Tiles
 from partwise.core import State
 from partwise.datasets import make_boolean
 from partwise.io import write_json
-from partwise.messages import logger
+from partwise.messages import inform
 from partwise.models import BayesianBooleanMF, BooleanMF
 from partwise.reproduce.bars import with_progress
 from partwise.samplers.iasg import IASG
@@ -62,7 +62,7 @@ def reproduce_posterior(
     """
     size = "full" if full else "medium" if medium else "quick"
     settings = {**SIZES[size], "paper": paper}
-    logger.info("posterior --%s takes about %d minutes on two cores", size, MINUTES[size])
+    inform(f"posterior --{size} takes about {MINUTES[size]} minutes on two cores")
     tables, doubtful, draws = settings["tables"], settings["doubtful"], settings["draws"]
     parts: dict[str, Callable[[], Any]] = {
         "recovery": lambda: [recovery(*level, tables, draws) for level in (CLEAN, NOISY)],
@@ -325,7 +325,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
         out.append(
             f"  IASG, noise {row['noise_add']:.2f}/{row['noise_drop']:.2f}, {row['steps']} steps: wrong after "
             f"each tenth {', '.join(map(str, row['wrong']))}  ({row['seconds']:.0f} s, "
-            f" {row['cpu']:.0f} s of processor time)"
+            f"{row['cpu']:.0f} s of processor time)"
         )
     for row in summary["spread"]:
         out.append(

@@ -22,7 +22,7 @@ from partwise.core import watched
 from partwise.domains.text import apply_vectorizer
 from partwise.domains.text_measures import near_duplicates, npmi_coherence, topic_diversity, umass_coherence
 from partwise.io import write_csv, write_json
-from partwise.models import NMF, TopicModel
+from partwise.models import TopicModel
 from partwise.plot import save_figure
 from partwise.plot import topics as draw
 
@@ -50,7 +50,7 @@ def reproduce_topics(
         W = model.fit_transform(texts)
         seconds = perf_counter() - begin
         X = apply_vectorizer(model.vectorizer_, texts).astype(np.float64)
-        methods = methods_of(n_components, model.loss_.name)
+        methods = methods_of(n_components, model.loss_.name, texts)
         runs = [(method, seed) for method in methods for seed in range(seeds)]
         found: dict[str, list[dict[str, float]]] = {method: [] for method in methods}
         for method, seed in watched(runs, "topics", len(runs), "fits"):
@@ -90,11 +90,18 @@ def texts_of(bundled: bool) -> tuple[str, list[str], list[str]]:
     return "docstrings of scipy", docs.data, docs.names
 
 
-def methods_of(k: int, loss: str) -> dict[str, Callable[[Any, int], np.ndarray]]:
-    """From a matrix and a seed to topics, by each method; each starts as it does by itself, and at random."""
+def methods_of(k: int, loss: str, texts: list[str]) -> dict[str, Callable[[Any, int], np.ndarray]]:
+    """From a matrix and a seed to topics, by each method; each starts as it does by itself, and at random.
+
+    `TopicModel` makes the matrix anew from the texts, which its seconds include.
+    """
+    vectorizer = "tfidf" if loss == "frobenius" else "count"
 
     def ours(init: str | None) -> Callable[[Any, int], np.ndarray]:
-        return lambda X, seed: NMF(k, init=init, beta_loss=loss, random_state=seed).fit(X).components_
+        def topics(X: Any, seed: int) -> np.ndarray:
+            return TopicModel(k, vectorizer=vectorizer, init=init, random_state=seed).fit(texts).components_
+
+        return topics
 
     def theirs(init: str | None) -> Callable[[Any, int], np.ndarray]:
         solver = "cd" if loss == "frobenius" else "mu"
@@ -103,8 +110,8 @@ def methods_of(k: int, loss: str) -> dict[str, Callable[[Any, int], np.ndarray]]
         )
 
     return {
-        "partwise": ours(None),
-        "partwise, random start": ours("random"),
+        "TopicModel": ours(None),
+        "TopicModel, random start": ours("random"),
         "scikit-learn NMF": theirs(None),
         "scikit-learn NMF, random start": theirs("random"),
         "truncated SVD": lambda X, seed: TruncatedSVD(k, random_state=seed).fit(X).components_,

@@ -307,7 +307,7 @@ def sample_chains(
     max_workers : int, optional
         Chains that run at the same time; by default as many as partwise uses threads. It changes no draw.
     name : str
-        Under which a checkpoint keeps the chains.
+        Under which a checkpoint keeps the chains; chains without a name are not kept.
 
     Returns
     -------
@@ -330,23 +330,23 @@ def sample_chains(
 
         def go(until: int, prepared: dict[str, Any]) -> list[str]:
             def task(i: int) -> str:
-                return run(
-                    problem,
-                    stepper(i, until, prepared),
-                    chains[i],
-                    max_iter=until,
-                    rng=rngs[i],
-                    name=f"{name}{i}",
-                ).reason
+                method, own = stepper(i, until, prepared), f"{name}{i}" if name else ""
+                return run(problem, method, chains[i], max_iter=until, rng=rngs[i], name=own).reason
 
-            return crew.each(task)
+            try:
+                return crew.each(task)
+            except KeyboardInterrupt:
+                session.interrupt()
+                return ["interrupted"]
 
-        prepared: dict[str, Any] = {}
-        reasons = go(n_warmup, prepared)
-        if prepare is not None:
-            prepared = session.completed(
-                lambda: session.stage(f"{name}-prepared", lambda: prepare([chain.state for chain in chains]))
-            )
+        def prepared_now() -> dict[str, Any]:
+            def compute() -> dict[str, Any]:
+                return {} if prepare is None else prepare([chain.state for chain in chains])
+
+            return session.stage(f"{name}-prepared", compute) if name and prepare is not None else compute()
+
+        go(n_warmup, {})
+        prepared = session.completed(prepared_now)
         reasons = go(last, prepared)
 
         def only_draw() -> None:
@@ -384,7 +384,7 @@ class _Crew:
         futures: list[Any] = []
         try:
             # A thread that Ctrl-C hits while it starts is unknown to its pool.
-            with uninterrupted():
+            with self.session.interruptible(), uninterrupted():
                 futures += [pool.submit(copy_context().run, work, i) for i in range(self.n_chains)]
             self._wait(futures)
         except BaseException:
@@ -392,7 +392,7 @@ class _Crew:
             raise
         finally:
             # Nobody may still write when the caller goes on.
-            with uninterrupted():
+            with self.session.interruptible(), uninterrupted():
                 pool.shutdown(wait=True, cancel_futures=False)
         return [future.result() for future in futures]
 

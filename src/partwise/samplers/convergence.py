@@ -55,11 +55,15 @@ class Convergence:
             )
         worst = max(self.rhat, key=self.rhat.__getitem__)
         least = min(self.ess, key=self.ess.__getitem__)
+        said = []
+        if self.rhat[worst] > RHAT:
+            said.append(f"R-hat of the {worst} is {self.rhat[worst]:.2f} (wanted: at most {RHAT:g})")
+        if self.ess[least] < ESS:
+            size = f"{self.ess[least]:.0f} (wanted: at least {ESS:g})"
+            said.append(f"the effective sample size of the {least} is {size}")
         return (
-            f"The chains have not converged: R-hat of the {worst} is {self.rhat[worst]:.2f} (at most {RHAT:g} is "
-            f"wanted), the effective sample size of the {least} {self.ess[least]:.0f} (at least {ESS:g}). Raise "
-            f"n_draws, for instance to {4 * n_draws}, and n_warmup, for instance to {4 * max(n_warmup, 100)}; "
-            "intervals are not to be trusted yet."
+            f"The chains have not converged: {' and '.join(said)}. Raise n_draws, for instance to {4 * n_draws}, and "
+            f"n_warmup, for instance to {4 * max(n_warmup, 100)}; intervals are not to be trusted yet."
         )
 
 

@@ -326,7 +326,7 @@ class Draws(Recorder):
         return self._held[name][: self._kept]
 
     @property
-    def numbers(self) -> np.ndarray:
+    def draw_numbers(self) -> np.ndarray:
         """Which draws of the chain these are, counted from 0."""
         return np.arange(self._kept) * self.stride
 
