@@ -15,9 +15,11 @@ def demo(
     """Learn the parts of 1,797 handwritten digits, fill in hidden pixels, and draw what was found."""
     from partwise.core import whole_session
     from partwise.plot import require_matplotlib
+    from partwise.reporting.requirements import require_report
     from partwise.reproduce.demo import run_demo
 
     require_matplotlib()
+    require_report()
     folder = make_folder(output)
     with whole_session():
         summary = run_demo(folder)
