@@ -72,7 +72,7 @@ def pages(tmp_path_factory):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_page_of_every_kind_works_and_loads_nothing(name, browser, pages):
-    path, made = pages(name)
+    path, _ = pages(name)
     opened = Opened(browser, path)
     page = opened.page
     wide = page.evaluate("document.documentElement.scrollWidth")
@@ -113,11 +113,11 @@ def test_arcs_zoom_the_path_follows_and_words_are_the_trees(browser, pages):
     inner = next(node for node in tree.nodes_[1:] if node.children)
     crumbs = page.locator("[data-tree] .crumbs li")
     assert crumbs.all_inner_texts() == ["all parts"]
-    arc = page.locator("[data-tree] .plot g.slice").nth(_place(page, inner.id))
-    arc.hover()
+    page.mouse.move(*_middle(page, inner.id))
+    page.wait_for_selector(".hoverlayer .hovertext")
     hovered = page.locator(".hoverlayer .hovertext").inner_text().split()
     assert hovered[-len(inner.words) :] == [word for word, _ in inner.words]
-    arc.click()
+    page.mouse.click(*_middle(page, inner.id))
     assert crumbs.all_inner_texts() == ["all parts", inner.name]
     assert page.evaluate("document.querySelector('[data-tree] .plot').data[0].level") == str(inner.id)
     assert page.locator("[data-tree] .panel .feature").all_inner_texts() == [word for word, _ in inner.words]
@@ -128,7 +128,7 @@ def test_arcs_zoom_the_path_follows_and_words_are_the_trees(browser, pages):
     for kind in ("icicle", "treemap"):
         page.locator(f"[data-tree] input[value={kind}]").check(force=True)
         assert page.evaluate("document.querySelector('[data-tree] .plot').data[0].type") == kind
-        page.locator("[data-tree] .plot g.slice").nth(_place(page, inner.id)).click()
+        page.mouse.click(*_middle(page, inner.id))
         assert crumbs.all_inner_texts() == ["all parts", inner.name]
         crumbs.first.locator("button").click()
     with page.expect_download() as kept:
@@ -138,11 +138,17 @@ def test_arcs_zoom_the_path_follows_and_words_are_the_trees(browser, pages):
     opened.context.close()
 
 
-def _place(page, number):
-    """Which of the drawn slices is the one of a node."""
+def _middle(page, number):
+    """A point of the screen inside the arc of a node: where its words stand."""
     return page.evaluate(
-        "number => [...document.querySelectorAll('[data-tree] .plot g.slice')]"
-        ".findIndex(one => one.__data__.data.data.id === String(number))",
+        """number => {
+            const own = [...document.querySelectorAll("[data-tree] .plot g.slice")]
+                .find(one => one.__data__.data.data.id === String(number));
+            const text = own.querySelector("text.slicetext") ?? own;
+            text.scrollIntoView({block: "center", behavior: "instant"});
+            const box = text.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+        }""",
         number,
     )
 
@@ -198,7 +204,9 @@ def test_hostile_names_are_shown_and_run_nothing(browser, pages):
     shown = page.evaluate("document.querySelector('[data-tree] .plot').textContent")
     assert "&lt;" not in shown
     assert page.locator("img[src=x]").count() == 0
-    page.locator("[data-tree] .plot g.slice").nth(1).hover()
+    page.locator("[data-tree]").scroll_into_view_if_needed()
+    page.mouse.move(*_middle(page, 1))
+    page.wait_for_selector(".hoverlayer .hovertext")
     page.fill("[data-table=samples] input", "<script>")
     assert HOSTILE[0] in page.locator("[data-table=samples] tbody").inner_text()
     assert opened.quiet(), (opened.said, opened.asked)
