@@ -92,16 +92,7 @@ def test_checks_are_shown_where_they_were_computed_and_said_where_not():
         "uncertainty": {"interval": 0.9},
     }
     found = section_of(report(model, **given, **more).content, "checks")["blocks"]
-    assert [one["block"] for one in found] == [
-        "heading",
-        "table",
-        "heading",
-        "figure",
-        "heading",
-        "text",
-        "heading",
-        "facts",
-    ]
+    assert [one["block"] for one in found[1::2]] == ["table", "figure", "text", "facts"]
     assert found[3]["data"][0]["y"] == [3.0, 2.0, 1.5]
 
 
@@ -196,10 +187,7 @@ def test_no_report_where_it_is_not_wanted_or_cannot_be_made(tmp_path, capsys, mo
     assert call("fit", tmp_path / "d.csv", "-k", 2, "-o", tmp_path / "p", "-q") == 0
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert (
-        'Note: report.html not written. A report needs plotly, jinja2 and pillow: pip install "partwise[report]"'
-        in said
-    )
+    assert "Note: report.html not written. A report needs plotly, jinja2 and pillow: pip install" in said
     assert not list((tmp_path / "p").glob("report*"))
     assert call("report", tmp_path / "p") == 2
     assert 'pip install "partwise[report]"' in capsys.readouterr().err
@@ -225,9 +213,8 @@ def test_damaged_results_are_one_sentence(tmp_path, capsys):
 
 
 def test_a_folder_of_other_results_has_a_page_too(tmp_path):
-    (tmp_path / "summary.json").write_text(
-        json.dumps({"kind": "other", "figures": {"a": 1}, "comparison": [{"m": "x", "e": 1.0}]})
-    )
+    summary = {"kind": "other", "figures": {"a": 1}, "comparison": [{"m": "x", "e": 1.0}]}
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
     shown = content(from_folder(tmp_path))
     assert "no parts" in block_of(shown, "parts", "text")["text"]
     assert "<h1>" in page(shown)

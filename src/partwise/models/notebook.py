@@ -61,9 +61,11 @@ def parts_html(summary: dict[str, Any]) -> str:
         )
         said = named(part.get("sentence", ""), 90)
         extra = f"<div style='opacity:.7'>{said}</div>" if said else ""
-        rows.append(f"<tr><th scope='row' style='text-align:left;padding:2px 12px 2px 0;vertical-align:top;"
-                    f"white-space:nowrap'>{escape(summary['part_word'])} {i}</th>"
-                    f"<td style='text-align:left;padding:2px 0'>{names or 'nothing of any weight'}{extra}</td></tr>")  # fmt: skip
+        head = "text-align:left;padding:2px 12px 2px 0;vertical-align:top;white-space:nowrap"
+        rows.append(
+            f"<tr><th scope='row' style='{head}'>{escape(summary['part_word'])} {i}</th>"
+            f"<td style='text-align:left;padding:2px 0'>{names or 'nothing of any weight'}{extra}</td></tr>"
+        )
     more = len(summary["parts"]) - PARTS
     note = f"<div style='opacity:.7'>… and {more} more</div>" if more > 0 else ""
     sentence = named(summary.get("sentence", ""), 300)
