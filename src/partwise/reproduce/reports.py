@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from sklearn.datasets import load_wine
 
 from partwise.datasets import load_digits, load_zoo
 from partwise.io import write_json
@@ -22,7 +23,7 @@ def reproduce_reports(
     folder: Path,
     samples: Annotated[int, typer.Option(min=1000, help="Samples of the large report.")] = 100_000,
 ) -> dict[str, Any]:
-    """Reports on digits, on tiles, on half-labelled digits and on many samples, in a browser where there is one."""
+    """Reports on digits, on tiles, on half-labelled wine and on many samples, in a browser where there is one."""
     made = {
         "digits": _digits(),
         "zoo": _zoo(),
@@ -31,7 +32,9 @@ def reproduce_reports(
     }
     for name, one in made.items():
         one.save(folder / f"{name}.html")
-    table = [{"report": name, "megabytes": len(one.html.encode()) / 1e6} for name, one in made.items()]
+    table: list[dict[str, Any]] = [
+        {"report": name, "megabytes": len(one.html.encode()) / 1e6} for name, one in made.items()
+    ]
     program = next((found for name in ("chromium", "google-chrome") if (found := shutil.which(name))), None)
     try:
         from playwright.sync_api import sync_playwright
@@ -65,17 +68,18 @@ def _digits() -> Report:
 def _zoo() -> Report:
     zoo = load_zoo()
     model = BooleanMF(max_iter=5000).fit(zoo.data)
-    names = {"row_names": list(zoo.sample_names), "feature_names": list(zoo.feature_names)}
-    return report(model, zoo.data, **names, data="zoo")
+    rows, columns = list(zoo.sample_names), list(zoo.feature_names)
+    return report(model, zoo.data, row_names=rows, feature_names=columns, data="zoo")
 
 
 def _labels() -> Report:
-    digits = load_digits()
-    y = digits.target.astype(object)
+    wine = load_wine()
+    X = wine.data / wine.data.max(axis=0)
+    y = np.array([f"cultivar {label + 1}" for label in wine.target], dtype=object)
     y[np.random.default_rng(0).random(len(y)) < 0.5] = None
-    model = SemiSupervisedNMF(20, label_weight=1.0, max_iter=500).fit(digits.data, y)
-    names = [f"row {i // 8} column {i % 8}" for i in range(64)]
-    return report(model, digits.data, y=y, feature_names=names, data="digits with half of their labels")
+    model = SemiSupervisedNMF(8, label_weight=1.0, max_iter=2000).fit(X, y)
+    names = [name.split("/")[0].replace("_", " ") for name in wine.feature_names]
+    return report(model, X, y=y, feature_names=names, data="wine, with half of its labels")
 
 
 def _large(samples: int) -> Report:
