@@ -27,7 +27,7 @@
     const share = (number) => `${(100 * number).toFixed(1)} %`;
 
     function sizes() {
-      const wide = plot.clientWidth, high = kind === "sunburst" ? Math.min(wide, 640) : Math.min(620, Math.max(420, wide * 0.72));
+      const wide = plot.clientWidth, high = kind === "sunburst" ? Math.min(wide, 640) : Math.min(620, Math.max(420, wide * 0.92));
       return { wide, high };
     }
     // As many words as there is room for, at a size that can be read.
