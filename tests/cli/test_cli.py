@@ -46,7 +46,8 @@ def test_fit_writes_factors_model_and_summary(table, tmp_path, capsys):
     heaviest = summary["parts"][0]["top_features"][0]
     assert heaviest == {"name": f"f{H.data[0].argmax()}", "weight": H.data[0].max()}
     pictures = {"parts.png", "usage.png"}
-    assert set(summary["files"]) == {"W.csv", "H.csv", *pictures, "model.partwise", "summary.json"}
+    page = {"report.html", "report.json"}
+    assert set(summary["files"]) == {"W.csv", "H.csv", *pictures, *page, "model.partwise", "summary.json"}
     assert all((out / name).stat().st_size > 5000 for name in pictures)
     assert summary["seconds"] > 0
     assert summary["interrupted"] is False
@@ -346,6 +347,8 @@ def test_ctrl_c_while_results_are_written_comes_after_the_last_file(table, tmp_p
         "usage.png",
         "model.partwise",
         "summary.json",
+        "report.html",
+        "report.json",
     }
 
 

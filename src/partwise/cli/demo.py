@@ -55,9 +55,11 @@ def demo(
     """Parts of handwritten digits, topics of texts, notes of a chord, communities of a network; a page shows all."""
     from partwise.core import whole_session
     from partwise.plot import require_matplotlib
+    from partwise.reporting.requirements import require_report
     from partwise.reproduce.demo import run_demo
 
     require_matplotlib()
+    require_report()
     folder = make_folder(output)
     with whole_session():
         digits = run_demo(folder / "digits")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from partwise.models.notebook import beside_diagram
 from partwise.models.parameters import whole
 from partwise.models.summary import feature_names_of, leading, part_names, parts_of
 
@@ -59,6 +60,17 @@ class PartsMixin:
         return pd.DataFrame(
             rows, columns=["part", "rank", "feature", "weight", *(["score"] if specific else [])]
         )
+
+    def _repr_html_inner(self) -> str:
+        """What notebooks show: scikit-learn's diagram, and below it the parts."""
+        return beside_diagram(self, super()._repr_html_inner())  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """What notebooks ask for: text, and the diagram with the parts."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = beside_diagram(self, bundle["text/html"])
+        return bundle
 
     def components_frame(self, feature_names: Sequence[str] | None = None) -> Any:
         """The parts as a table with names.

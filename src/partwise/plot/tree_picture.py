@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from partwise.plot import style
 from partwise.plot.style import FAINT, INK, SERIES, figure, shortened
+from partwise.topics import importance_shades
+from partwise.topics.exports import as_records
 
 #: Rings drawn around the middle, at most.
 RINGS = 5
@@ -29,7 +31,8 @@ def sunburst(tree: Any, *, size: float = 7.0, words: int = 4) -> Any:
     Returns
     -------
     matplotlib Figure
-        Colours are those of branches; for models with labels blue to yellow by how much topics matter for the classes.
+        Colours are those of branches; for models with labels blue to yellow by the rank of how much topics matter for
+        the classes.
     """
     check_is_fitted(tree, "nodes_")
     from matplotlib.patches import Wedge
@@ -165,9 +168,10 @@ def tree(tree: Any, *, words: int = 6, max_topics: int = 80) -> Any:
                     (level[node.id], level[child], level[child]),
                 )
                 place.plot(x, y, color=line, lw=1.3, solid_joinstyle="round", zorder=1)
-        place.scatter(
-            across[node.id], level[node.id], s=14 + 260 * weights[node.id], color=colour, zorder=2, lw=0
-        )
+        if node.depth:
+            place.scatter(
+                across[node.id], level[node.id], s=14 + 260 * weights[node.id], color=colour, zorder=2, lw=0
+            )
         if not node.children:
             number = f"{node.topic}  " if node.topic is not None else ""
             names = ", ".join(shortened(word, 18) for word, _ in node.words[:words]) or "no words"
@@ -175,7 +179,7 @@ def tree(tree: Any, *, words: int = 6, max_topics: int = 80) -> Any:
                 number + names, (across[node.id], level[node.id]), (9, 0), textcoords="offset points",
                 va="center", fontsize=8.5, annotation_clip=False,
             )  # fmt: skip
-    place.set(xlim=(-0.1, depth + max(2.0, 1.25 * depth)), ylim=(len(shown) - 0.4, -0.6))
+    place.set(xlim=(-0.15, depth + max(2.0, 1.25 * depth)), ylim=(len(shown) - 0.4, -0.6))
     said = f"{total} topics" if total == len(shown) else f"the first {len(shown)} of {total} topics"
     style.title(place, said)
     return drawing
@@ -197,8 +201,12 @@ def _colours(nodes: list[Any], pale: bool = True) -> list[str]:
     from matplotlib import colormaps
     from matplotlib.colors import to_hex, to_rgb
 
-    if all(node.importance is not None for node in nodes):
-        return [FAINT if not node.depth else to_hex(colormaps["cividis"](node.importance)) for node in nodes]
+    shades = importance_shades(as_records(nodes))
+    if shades is not None:
+        return [
+            FAINT if node.children and not node.depth else to_hex(colormaps["cividis"](shade))
+            for node, shade in zip(nodes, shades)
+        ]
     out: list[str] = []
     branch: dict[int, int] = {}
     for node in nodes:
@@ -211,7 +219,8 @@ def _colours(nodes: list[Any], pale: bool = True) -> list[str]:
             branch[node.id] = branch[node.parent]
         share = min(0.15 * (node.depth - 1), 0.5) if pale else 0.0
         base = to_rgb(SERIES[branch[node.id] % len(SERIES)])
-        out.append(to_hex([c + (1 - c) * share for c in base]))
+        red, green, blue = (c + (1 - c) * share for c in base)
+        out.append(to_hex((red, green, blue)))
     return out
 
 

@@ -69,7 +69,7 @@ def keep(
     if y is not None:
         found |= kept_labels(W, y, getattr(model, "classes_", None))
     parts = getattr(model, "components_", None)
-    if W is not None and X is not None and getattr(parts, "dtype", None) == bool:
+    if W is not None and X is not None and parts is not None and parts.dtype == bool:
         found["tiles"] = kept_tiles(X, W, parts)
     return found
 
@@ -126,7 +126,7 @@ def top_samples(W: np.ndarray, n: int = TOP_SAMPLES) -> list[list[int]]:
     """
     A = np.abs(W)
     share = A / np.maximum(A.sum(axis=1, keepdims=True), 1e-300)
-    out = []
+    out: list[list[int]] = []
     for column, alone in zip(A.T, share.T):
         n_here = min(n, int((column > 0).sum()))
         if not n_here:

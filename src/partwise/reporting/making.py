@@ -129,6 +129,6 @@ def _in_memory(
         raise ValueError(
             f"{type(model).__name__} has no components to report on; fit a model that has, such as NMF."
         )
-    if source.summary.get("n_samples") is None and source.rows:
+    if source.rows:
         source.summary["n_samples"] = len(source.rows)
     return source

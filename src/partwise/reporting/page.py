@@ -1,4 +1,4 @@
-"""The page: what `content` says, put into one HTML file by templates. It loads nothing and runs no code but its own."""
+"""The page: what `content` says, put into one HTML file by templates, which loads nothing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from partwise.reporting.requirements import require_report
 
 #: What a browser lets the page do: draw, and run the scripts that it came with. Nothing is loaded, nothing is sent.
 POLICY = (
-    "default-src 'none'; base-uri 'none'; form-action 'none'; connect-src 'none'; img-src data: blob:; media-src data:; "
-    "font-src data:; style-src 'unsafe-inline'; script-src {scripts}"
+    "default-src 'none'; base-uri 'none'; form-action 'none'; connect-src 'none'; img-src data: blob:; "
+    "media-src data:; font-src data:; style-src 'unsafe-inline'; script-src {scripts}"
 )
 
 

@@ -83,14 +83,16 @@ class Source:
             return []
         steps = list(getattr(self.model, "steps", [("", self.model)]))
         summaries = {step["name"]: step for step in self.summary.get("steps", [])} or {"": self.summary}
-        found, names, before = [], None, []
+        found: list[Stage] = []
+        before: list[Any] = []
+        names: list[str] | None = None
         for name, step in steps:
             H = parts_of(step) if hasattr(step, "get_params") else None
             if H is not None and H.ndim == 2 and len(H):
                 features = names if names is not None and len(names) == H.shape[1] else feature_names_of(step)
                 pixels = undone(H, before)
                 summary = summaries.get(name) or summary_of(step)
-                found.append(Stage(name, step, summary, H, part_names(step), features, pixels))
+                found.append(Stage(name, step, summary, H, shown_names(step), features, pixels))
             names = names_out(step)
             before.append(step)
         return found
@@ -119,6 +121,26 @@ class Source:
         """What a part is called."""
         stage = self.used or self.last
         return str(stage.summary.get("part_word") or "part") if stage is not None else "part"
+
+
+def shown_names(model: Any) -> list[str]:
+    """Names of a model's parts for people: its own, but part 3 where its own is the name of its class with a 3.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+
+    Returns
+    -------
+    list of str
+        One for each part.
+    """
+    word, prefix = getattr(model, "part_word", "part"), type(model).__name__.lower()
+    return [
+        f"{word} {i}" if name in (f"{prefix}{i}", f"{word}{i}") else name
+        for i, name in enumerate(part_names(model))
+    ]
 
 
 def undone(H: np.ndarray, before: list[Any]) -> np.ndarray | None:

@@ -15,6 +15,7 @@ from partwise.reporting.colours import (
     scale_colour,
 )
 from partwise.reporting.limits import short
+from partwise.topics import importance_shades
 
 KINDS = ("sunburst", "icicle", "treemap")
 #: Levels shown at once, that in the middle among them; a click shows what is further out.
@@ -41,9 +42,9 @@ def sunburst(tree: Any, kind: str = "sunburst", *, size: int = 700, levels: int 
     Returns
     -------
     plotly.graph_objects.Figure
-        In a notebook it shows itself; ``figure.write_html("tree.html")`` writes it. Arcs are as wide as their weights;
-        colours are those of branches, or, for models with labels, blue to yellow by how much topics matter for the
-        classes. Ten words when the pointer rests on an arc.
+        In a notebook it shows itself; ``figure.write_html("tree.html")`` writes it. Arcs are as wide as their
+        weights; colours are those of branches, or, for models with labels, blue to yellow by the rank of how much
+        topics matter for the classes. Ten words when the pointer rests on an arc.
 
     Notes
     -----
@@ -202,8 +203,12 @@ def colours_of(records: list[dict[str, Any]]) -> list[str]:
     list of str
         As #rrggbb.
     """
-    if all(one["importance"] is not None for one in records):
-        return [ROOT if one["parent"] is None else scale_colour(one["importance"]) for one in records]
+    shades = importance_shades(records)
+    if shades is not None:
+        return [
+            ROOT if one["parent"] is None and one["children"] else scale_colour(shade)
+            for one, shade in zip(records, shades)
+        ]
     out: list[str] = []
     branch: dict[int, int] = {}
     for one in records:

@@ -12,6 +12,7 @@ from partwise.interrupts import uninterrupted
 from partwise.io import save, write_csv, write_json
 from partwise.models import NMF
 from partwise.plot import draw_curve, draw_parts, figure, save_figure
+from partwise.reporting import report
 
 
 def run_demo(folder: Path, n_components: int = 16) -> dict[str, Any]:
@@ -38,6 +39,7 @@ def run_demo(folder: Path, n_components: int = 16) -> dict[str, Any]:
         "fill_error": float(np.linalg.norm((filled - X)[hidden]) / scale),
         "fill_error_means": float(np.linalg.norm((means - X)[hidden]) / scale),
         "files": {
+            "report.html": "a page about the fit: open it in a browser",
             "parts.png": "the parts, digits rebuilt from them, hidden pixels filled in, the objective",
             "W.csv": "how much of each part is in each digit",
             "H.csv": "the parts, pixel by pixel",
@@ -48,8 +50,10 @@ def run_demo(folder: Path, n_components: int = 16) -> dict[str, Any]:
     rows = [f"digit{i}_{label}" for i, label in enumerate(digits.target)]
     parts = [str(name) for name in model.get_feature_names_out()]
     model.set_params(verbose=0)
+    page = report(model, X, W=W, y=digits.target, row_names=rows, shape=(8, 8), data="digits")
     with uninterrupted():
         folder.mkdir(parents=True, exist_ok=True)
+        page.save(folder / "report.html")
         pictures(folder / "parts.png", X, W, model, seen, filled)
         write_csv(folder / "W.csv", W, rows, parts, corner="row")
         write_csv(folder / "H.csv", model.components_, parts, list(digits.feature_names), corner="part")

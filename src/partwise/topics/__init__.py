@@ -2,6 +2,7 @@
 
 from partwise.topics.measures import dendrogram_purity, sibling_agreement
 from partwise.topics.nodes import Node
+from partwise.topics.shades import importance_shades
 from partwise.topics.tree import TopicTree
 
-__all__ = ["Node", "TopicTree", "dendrogram_purity", "sibling_agreement"]
+__all__ = ["Node", "TopicTree", "dendrogram_purity", "importance_shades", "sibling_agreement"]

@@ -13,12 +13,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from partwise.io.atomic import write_bytes_atomic
+from partwise.models.notebook import beside_diagram
 from partwise.models.parameters import choice, whole
 from partwise.models.summary import feature_names_of, leading, parts_of
 from partwise.topics.divisive import split_topics
 from partwise.topics.exports import as_flare, as_graphml, as_newick, as_records
 from partwise.topics.grouping import by_linkage, by_thresholds, centred_roots, cosines, with_top_level
 from partwise.topics.nodes import Group, Node, collapsed, with_leaves
+from partwise.topics.notebook import tree_html
 
 METHODS = ("linkage", "threshold", "divisive")
 SIMILARITIES = ("documents", "words")
@@ -224,6 +226,19 @@ class TopicTree(BaseEstimator):
             raise ValueError(f"{path}: a tree can be written as {', '.join(writers)}.")
         write_bytes_atomic(path, writers[path.suffix.lower()]().encode())
         return path
+
+    # ----------------------------------------------------------- in a notebook
+
+    def _repr_html_inner(self) -> str:
+        """What notebooks show: scikit-learn's diagram, and below it the tree."""
+        return beside_diagram(self, super()._repr_html_inner(), tree_html)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """What notebooks ask for: text, and the diagram with the tree."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = beside_diagram(self, bundle["text/html"], tree_html)
+        return bundle
 
     # ------------------------------------------------------------------ inside
 

@@ -24,7 +24,7 @@ CHECKS = (
     Check(
         ("rank_curve", "ranks"),
         "Number of parts",
-        "Other numbers of parts were not tried in this run, so this one is a choice that the data were not asked about.",
+        "Other numbers were not tried in this run: this one is a choice that the data were not asked about.",
     ),
     Check(
         ("stability", "trust"),

@@ -100,7 +100,7 @@ def confusion(counts: list[list[int]], names: list[str]) -> dict[str, Any]:
         [trace],
         layout,
         alt=f"Confusion matrix: {right:,} of {int(table.sum()):,} right",
-        caption=f"{right:,} of {int(table.sum()):,} right. Rows are true classes, columns the answers; mistakes are coloured.",
+        caption=f"{right:,} of {int(table.sum()):,} right. True classes down, answers across; mistakes are coloured.",
         height=min(720, 120 + 26 * len(names)),
     )
 

@@ -81,7 +81,7 @@ def stage_blocks(source: Source, stage: Stage) -> list[dict[str, Any]]:
     cards = []
     for i in range(min(len(stage.H), CARDS)):
         detail = details[i] if i < len(details) else {}
-        card = {
+        card: dict[str, Any] = {
             "name": short(stage.parts[i], 60),
             "number": i,
             "colour": branch_colour(i),
@@ -203,7 +203,7 @@ def bars(stage: Stage, i: int) -> list[dict[str, Any]]:
     return [
         {
             "name": short(stage.features[j], 80),
-            "weight": blocks.value_text(float(row[j])),
+            "weight": f"{float(row[j]):.3g}",
             "length": round(float(size[j]) / top, 4),
             "negative": bool(row[j] < 0),
         }

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from partwise.models.summary import leading as leading_features
 from partwise.reporting import blocks
 from partwise.reporting.kept import table_rows
 from partwise.reporting.limits import EXCERPT, SAMPLES, excerpt, short
-from partwise.reporting.source import Source
+from partwise.reporting.source import Source, Stage
 
 #: Parts named for each sample.
 LEADING = 3
@@ -53,7 +54,8 @@ def section(source: Source) -> dict[str, Any] | None:
         "others",
         *(["text"] if texts else []),
     ]
-    rows = []
+    titles = part_titles(source, stage)
+    rows: list[list[Any]] = []
     for place, i in enumerate(chosen.tolist()):
         used = [j for j in leading[place].tolist() if share[place, j] > 0]
         others = used[1:] if not yes_no else np.flatnonzero(size[place])[1:8].tolist()
@@ -61,7 +63,7 @@ def section(source: Source) -> dict[str, Any] | None:
             [
                 short(source.rows[i], 80),
                 *([labels.get(str(i), "")] if labels else []),
-                short(stage.parts[used[0]], 40) if used else "none",
+                titles[used[0]] if used else "none",
                 *([] if yes_no else [round(float(share[place, used[0]]), 3) if used else None]),
                 ", ".join(
                     short(stage.parts[j], 40)
@@ -86,3 +88,28 @@ def section(source: Source) -> dict[str, Any] | None:
         wide=len(columns) - 1,
     )
     return {"title": title, "blocks": [made]}
+
+
+def part_titles(source: Source, stage: Stage) -> list[str]:
+    """Names of parts with the two features that lead each, where features have names that say something.
+
+    Parameters
+    ----------
+    source : Source
+        The result.
+    stage : Stage
+        The step whose parts these are.
+
+    Returns
+    -------
+    list of str
+        One for each part.
+    """
+    names = [short(name, 40) for name in stage.parts]
+    if source.shape is not None or stage.features[:1] == ["column0"] or stage.H.dtype == bool:
+        return names
+    out = []
+    for name, row in zip(names, np.asarray(stage.H, dtype=float)):
+        first = [short(stage.features[j], 24) for j in leading_features(row, 2)]
+        out.append(f"{name}: {', '.join(first)}" if first else name)
+    return out

@@ -40,7 +40,9 @@ def section(source: Source) -> dict[str, Any] | None:
     if k < 2:
         return {"title": title, "blocks": [blocks.text(f"There is a single {word}, so there is no tree.")]}
     if k > MOST:
-        said = f"There are {k:,} {blocks.plural(word)}; a tree is drawn for {MOST} at most. TopicTree builds it in Python."
+        said = (
+            f"A tree is drawn for {MOST} {blocks.plural(word)} at most, and there are {k:,}; see TopicTree."
+        )
         return {"title": title, "blocks": [blocks.text(said)]}
     H = np.asarray(stage.H, dtype=float)
     W = source.W if source.used is not None else None
@@ -51,10 +53,10 @@ def section(source: Source) -> dict[str, Any] | None:
         }
     tree = TopicTree(similarity="words" if W is None else "documents")
     tree.fit(stage.model, W=W, feature_names=stage.features)
+    alike = "the same samples use" if W is not None else "have the same features"
     lead = (
-        f"Built by average linkage: {blocks.plural(word)} that {'the same samples use' if W is not None else 'have the same features'} stand "
-        "together. Arcs are as wide as the share of the data that they explain. Click one to zoom in, and the "
-        "middle or the path above to go back."
+        f"Built by average linkage: {blocks.plural(word)} that {alike} stand together. Arcs are as wide as the "
+        "share of the data that they explain. Click one to zoom in, and the middle or the path above to go back."
     )
     return {"title": title, "lead": lead, "blocks": [tree_block(source, stage, tree)]}
 
@@ -110,7 +112,7 @@ def tree_block(source: Source, stage: Stage, tree: Any) -> dict[str, Any]:
         "pictures": bool(pictures),
         "word": word,
         "plural": blocks.plural(word),
-        "alt": f"Sunburst of {len(stage.H)} {blocks.plural(word)} in {len(nodes)} arcs; the same tree is listed below it",
+        "alt": f"Sunburst of {len(stage.H)} {blocks.plural(word)} in {len(nodes)} arcs; the tree is listed below it",
     }
 
 

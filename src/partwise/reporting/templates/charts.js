@@ -57,8 +57,15 @@
   document.addEventListener("themechange", draw);
   draw();
 
-  // A sheet of paper is narrower than most screens.
+  // A sheet of paper is white, and narrower than most screens.
   const plots = () => document.querySelectorAll(".js-plotly-plot");
-  addEventListener("beforeprint", () => plots().forEach((plot) => { plot.style.width = "660px"; Plotly.Plots.resize(plot); }));
-  addEventListener("afterprint", () => plots().forEach((plot) => { plot.style.width = ""; Plotly.Plots.resize(plot); }));
+  let before = null;
+  function redrawn(theme, width) {
+    document.documentElement.dataset.theme = theme;
+    plots().forEach((plot) => { plot.style.width = width; });
+    document.dispatchEvent(new CustomEvent("themechange"));
+    plots().forEach((plot) => Plotly.Plots.resize(plot));
+  }
+  addEventListener("beforeprint", () => { before = document.documentElement.dataset.theme; redrawn("light", "640px"); });
+  addEventListener("afterprint", () => { if (before) redrawn(before, ""); before = null; });
 })();

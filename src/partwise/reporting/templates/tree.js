@@ -27,7 +27,7 @@
     const share = (number) => `${(100 * number).toFixed(1)} %`;
 
     function sizes() {
-      const wide = plot.clientWidth, high = kind === "sunburst" ? Math.min(wide, 640) : Math.min(620, Math.max(420, wide * 0.72));
+      const wide = plot.clientWidth, high = kind === "sunburst" ? Math.min(wide, 640) : Math.min(620, Math.max(420, wide * 0.92));
       return { wide, high };
     }
     // As many words as there is room for, at a size that can be read.
@@ -62,7 +62,7 @@
         text: tree.nodes.map(words), textinfo: "text",
         hovertext: tree.nodes.map((node) => (chosen === null ? node.hover : node.hover.replace(/, [\d.]+ %<\/b>/, `, ${share(weight(node.id))}</b>`))),
         hovertemplate: "%{hovertext}<extra></extra>",
-        marker: { colors: tree.nodes.map((node) => (node.parent === "" && node.children.length ? tone.paper : node.colour)), line: { color: tone.card, width: 1.5 } },
+        marker: { colors: tree.nodes.map((node) => (node.parent === "" && node.children.length ? tone.paper : node.colour)), line: { color: tree.by_importance && document.documentElement.dataset.theme === "dark" ? tone.soft : tone.card, width: 1.2 } },
         insidetextfont: { size: 12, color: tree.nodes.map((node) => (node.parent === "" && node.children.length ? tone.ink : node.ink)) },
         outsidetextfont: { size: 12, color: tone.ink },
       };
