@@ -86,7 +86,7 @@ def stage_blocks(source: Source, stage: Stage) -> list[dict[str, Any]]:
             "number": i,
             "colour": branch_colour(i),
             "sentence": short(detail.get("sentence", ""), 240),
-            "badges": badges(detail, None if shares is None else float(shares[i])),
+            "badges": badges(None if shares is None else float(shares[i])),
             "on": on_off(detail, W, i),
             "picture": None if shape is None else picture_of(stage, i, shape),
             "bars": [] if shape is not None else bars(stage, i),
@@ -212,13 +212,11 @@ def bars(stage: Stage, i: int) -> list[dict[str, Any]]:
     ]
 
 
-def badges(detail: dict[str, Any], share: float | None) -> list[dict[str, str]]:
+def badges(share: float | None) -> list[dict[str, str]]:
     """Short facts about a part.
 
     Parameters
     ----------
-    detail : dict
-        What the summary says of it.
     share : float or None
         Of what all parts explain.
 
@@ -227,12 +225,9 @@ def badges(detail: dict[str, Any], share: float | None) -> list[dict[str, str]]:
     list of dict
         "value" and "label".
     """
-    found = []
-    if share is not None:
-        found.append({"value": f"{100 * share:.1f} %", "label": "of the whole"})
-    if detail.get("class") is not None:
-        found.append({"value": short(detail["class"], 40), "label": "is its class"})
-    return found
+    if share is None:
+        return []
+    return [{"value": f"{100 * share:.1f} %", "label": "of the whole"}]
 
 
 def on_off(detail: dict[str, Any], W: np.ndarray | None, i: int) -> dict[str, Any] | None:

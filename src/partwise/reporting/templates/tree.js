@@ -34,7 +34,7 @@
     function words(node) {
       const { wide, high } = sizes(), depth = node.depth - nodes.get(level).depth;
       const part = weight(level) > 0 ? weight(node.id) / weight(level) : 0;
-      const names = tree.pictures ? [node.topic === null ? `${node.topics.length} ${tree.plural}` : String(node.topic)] : node.words.length ? node.words : [node.label];
+      const names = tree.pictures ? [node.topic === null ? `× ${node.topics.length}` : String(node.topic)] : node.words.length ? node.words : [node.label];
       const rings = Math.min(levels(), height.get(level) + 1);
       if (depth < 0 || depth >= rings || !part) return "";
       let lines, letters;
