@@ -528,3 +528,19 @@ def test_help_lists_the_formats(capsys):
     assert call("fit", "--help") == 0
     shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert ".csv, .tsv, .txt, .npy, .npz, .mtx, .parquet, .h5ad, .xlsx or .sav; - for stdin" in shown
+
+
+def test_files_of_an_earlier_run_do_not_stay_beside_new_results(table, tmp_path):
+    out = tmp_path / "o"
+    assert call("fit", table[0], "-k", 2, "-o", out, "-q") == 0
+    (out / "mine.txt").write_text("kept")
+    old = json.loads((out / "summary.json").read_text())
+    (out / "factored.h5ad").write_text("of another file")
+    old["files"] |= {"factored.h5ad": "", "../escaped.txt": ""}
+    (out / "summary.json").write_text(json.dumps(old))
+    (tmp_path / "escaped.txt").write_text("kept")
+    assert call("fit", table[0], "-k", 3, "-o", out, "-q", "--no-report") == 0
+    names = {path.name for path in out.iterdir()}
+    assert "mine.txt" in names
+    assert not {"factored.h5ad", "report.html", "report.json"} & names
+    assert (tmp_path / "escaped.txt").exists()

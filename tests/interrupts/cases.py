@@ -321,5 +321,17 @@ VERBS: dict[str, Verb] = {
     ),
     "transform": verb("transform DATA/model.partwise DATA/rows.npy -o out/W.csv", "W.csv"),
     "reproduce bars": verb("reproduce bars --runs 3 -o out", "bars.json", "bars.png"),
-    "demo": verb("demo -o out", "parts.png", "W.csv", "H.csv", *KEPT[:-1]),
+    "demo": verb(
+        "demo -o out",
+        "index.html",
+        "data/docstrings.jsonl",
+        "data/karate.csv",
+        *(f"digits/{name}" for name in ("parts.png", "W.csv", "H.csv", *KEPT[:-1])),
+        *(f"topics/{name}" for name in ("topics.csv", "documents.csv", "topics.png", *KEPT)),
+        *(
+            f"sound/{name}"
+            for name in ("components.csv", "activations.csv", "spectra.csv", "separation.png", *KEPT)
+        ),
+        *(f"network/{name}" for name in ("nodes.csv", "communities.csv", "graph.png", *KEPT)),
+    ),
 }

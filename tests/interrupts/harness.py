@@ -156,7 +156,8 @@ class Attempt:
         return "kept" if outcome["wrong"].startswith("ended by") else outcome["wrong"] or "kept"
 
     def _of_verb(self) -> str:
-        files = {str(file.relative_to(self.folder / "out")) for file in (self.folder / "out").rglob("*")}
+        out = self.folder / "out"
+        files = {str(file.relative_to(out)) for file in out.rglob("*") if file.is_file()}
         others = {file.name for file in self.folder.iterdir()} - {"out", "stdout", "stderr"}
         if others:
             return f"left {sorted(others)}"
@@ -179,14 +180,27 @@ class Attempt:
         return "kept" if files else "nothing"
 
 
+def folder_of(name: str) -> str:
+    """The folder of a file below the results: each is written whole or not at all."""
+    return str(Path(name).parent)
+
+
 def load(file: Path) -> None:
     """Read a result; raises whatever its reader raises."""
     from matplotlib.image import imread
+    from scipy.io import wavfile
 
     import partwise
     from partwise.io import read
 
-    readers = {".csv": read, ".png": imread, ".partwise": partwise.load, ".html": Path.read_text}
+    readers = {
+        ".csv": read,
+        ".png": imread,
+        ".partwise": partwise.load,
+        ".html": Path.read_text,
+        ".wav": wavfile.read,
+        ".jsonl": Path.read_text,
+    }
     readers.get(file.suffix, lambda path: json.loads(path.read_text()))(file)
 
 

@@ -11,6 +11,7 @@ import pytest
 from partwise import (
     NMF,
     BayesianBooleanMF,
+    BayesianNMF,
     BinaryNMF,
     BooleanMF,
     DeepNMF,
@@ -19,11 +20,13 @@ from partwise import (
     MixtureClassifier,
     SemiNMF,
     SemiSupervisedNMF,
+    SourceSeparation,
     SymmetricNMF,
     TopicModel,
     load,
     save,
 )
+from partwise.datasets import make_chord
 from partwise.domains import DeslantCrop
 from partwise.io import ModelFileError, registry
 from partwise.io.encode import saved_names
@@ -41,6 +44,8 @@ MODELS = {
     "BinaryNMF": BinaryNMF(2, max_iter=3, init="random", per_component=True),
     "BooleanMF": BooleanMF(2, max_time=0.1),
     "BayesianBooleanMF": BayesianBooleanMF(2, n_chains=2, n_draws=5, n_warmup=5),
+    "BayesianNMF": BayesianNMF(2, likelihood="poisson", n_chains=2, n_draws=10, n_warmup=10),
+    "SourceSeparation": SourceSeparation(2, max_iter=20),
     "MixtureClassifier": MixtureClassifier(2, max_iter=30, penalty=0.1),
     "SymmetricNMF": SymmetricNMF(2, directed=True, max_iter=30),
     "TopicModel": TopicModel(2, seed_words={"b": ["bb"]}, max_iter=30),
@@ -55,7 +60,11 @@ def entries():
     yes_no = dict.fromkeys(("BooleanMF", "BayesianBooleanMF"), (X > 3).astype(float))
     special = {**yes_no, "SymmetricNMF": X @ X.T, "TopicModel": TEXTS}
     for name, model in MODELS.items():
-        model.fit(special.get(name, X), Y)
+        if name == "SourceSeparation":
+            chord = make_chord(["A3", "E4"], sampling_rate=4000, random_state=0)
+            model.fit(chord.data, chord.sampling_rate)
+        else:
+            model.fit(special.get(name, X), Y)
         if name == "BooleanMF":
             model.trust((X > 3).astype(float), n_restarts=1, n_resamples=1)
         with zipfile.ZipFile(save(model, io.BytesIO())) as archive:

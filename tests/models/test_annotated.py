@@ -226,7 +226,7 @@ def test_a_copy_is_never_written_over_its_own_source(tmp_path, monkeypatch):
     W = model.transform(data)
     with pytest.raises(DataError, match="is the file that was read"):
         store_file(model, tmp_path / "a.h5ad", tmp_path / "a.h5ad", W)
-    with pytest.raises(DataError, match=r"W has 3 rows, but .* has 40 observations"):
+    with pytest.raises(DataError, match=r"W has shape \(3, 2\); 40 observations and 2 parts need \(40, 2\)"):
         store_file(model, tmp_path / "a.h5ad", tmp_path / "b.h5ad", W[:3])
     assert [path.name for path in tmp_path.iterdir()] == ["a.h5ad"]
     # X is not read: not even one that cannot be.
@@ -239,3 +239,36 @@ def test_a_copy_is_never_written_over_its_own_source(tmp_path, monkeypatch):
     with h5py.File(tmp_path / "b.h5ad") as file:
         assert file["obsm/X_mine"].shape == (N, 2)
         assert file["varm/mine"].shape == (M, 2)
+
+
+def test_rows_of_w_go_to_the_observations_of_their_names():
+    from partwise.domains import store
+    from partwise.io import DataError
+
+    data = annotated(numbers())
+    model = NMF(2).set_output(transform="pandas")
+    W = model.fit_transform(data)
+    store(model, data, W.iloc[::-1])
+    np.testing.assert_array_equal(data.obsm["X_nmf"], W.to_numpy())
+    with pytest.raises(DataError, match="2 parts need"):
+        store(model, data, np.zeros((len(W), 7)))
+    with pytest.raises(DataError, match="not as the observations"):
+        store(model, data, W.rename(index=lambda name: f"other {name}"))
+
+
+def test_variables_of_one_name():
+    from partwise.domains import store
+    from partwise.io import DataError
+
+    data = annotated(numbers())
+    data.var_names = ["same"] * data.shape[1]
+    with pytest.raises(ValueError, match="var_names_make_unique"):
+        NMF(2).fit(data)
+    # A model that was fitted to them in this order needs no names to find them.
+    model = NMF(2).fit(data.X)
+    model.feature_names_in_ = np.array(data.var_names, dtype=object)
+    store(model, data, np.zeros((data.shape[0], 2)))
+    assert data.varm["nmf"].shape == (data.shape[1], 2)
+    model.feature_names_in_ = np.array(["other"] * data.shape[1], dtype=object)
+    with pytest.raises(DataError, match="var_names_make_unique"):
+        store(model, data, np.zeros((data.shape[0], 2)))

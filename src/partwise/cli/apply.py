@@ -51,10 +51,18 @@ def deliver(table: Csv, output: Path | None, as_json: bool, summary: dict[str, A
     )
 
 
+#: Endings of formats that a table of text must not pretend to be.
+OTHER_FORMATS = (".h5ad", ".npz", ".npy", ".parquet", ".xlsx", ".sav", ".mtx", ".partwise", ".json")
+
+
 def check_output(output: Path | None, as_json: bool) -> None:
     """Refuse --json without -o: both the table and the summary would go to stdout."""
     if as_json and output is None:
         raise ValueError("--json prints the summary on stdout, so the table needs a file: add -o table.csv.")
+    if output is not None and output.suffix.lower() in OTHER_FORMATS:
+        raise ValueError(
+            f"{output}: the table is written as text; let the name end in .csv or .tsv (or .csv.gz)."
+        )
 
 
 def print_csv(table: Csv) -> None:

@@ -33,8 +33,15 @@ def classify(
     ] = None,
     output: Output = Path("partwise-classify"),
     components: Annotated[
-        int, typer.Option("-k", "--components", min=0, help="NMF features; 0 uses the columns as they are.")
-    ] = 40,
+        int | None,
+        typer.Option(
+            "-k",
+            "--components",
+            min=0,
+            help="NMF features; 0 uses the columns as they are. 40 if not given, or as many as there are columns.",
+            show_default=False,
+        ),
+    ] = None,
     mixtures: Annotated[int, typer.Option(min=1, help="Mixture components for each class.")] = 8,
     shape: Annotated[
         str | None, typer.Option(help="Rows are pictures of this size, as 28x28: draws them.")
@@ -62,6 +69,9 @@ def classify(
     else:
         new = match_columns(labelled(test, test_labels, reading, labels), known.columns, known.X.shape[1])
         check_labels(known, new)
+    if components is None:
+        # More parts than columns could not be told apart, least of all where cells are missing.
+        components = 40 if deslant else min(40, known.X.shape[1])
     model = pipeline(components, mixtures, size if deslant else None, seed, quiet)
     after = partial(judged, new=new, size=size)
     return run(model, known, output, as_json=as_json, after=after)

@@ -317,14 +317,16 @@ def reported(fitted: Fitted, summary: dict[str, Any], pictures: dict[str, bytes]
         with fitted.session.interruptible():
             if not fitted.interrupted:
                 require_report()
-                shape = (summary.get("meta") or {}).get("image_shape")
+                shape = (summary.get("meta") or {}).get("image_shape") or samples.shape
+                W = fitted.outputs[0] if hasattr(fitted.model, "transform") else None
                 source = from_model(
                     fitted.model,
                     samples.X,
-                    W=fitted.outputs[0] if hasattr(fitted.model, "transform") else None,
+                    # Of a recording with several channels, how loud its parts are in the mean of them.
+                    W=W.mean(axis=2) if W is not None and W.ndim == 3 else W,
                     y=samples.y,
                     row_names=samples.rows,
-                    shape=None if shape is None else tuple(shape),
+                    shape=None if shape is None or len(shape) != 2 else tuple(shape),
                     summary=summary,
                 )
                 source.files = pictures
@@ -350,6 +352,7 @@ def write(
     from partwise.io import write_csv, write_json
     from partwise.io.atomic import write_bytes_atomic
 
+    before = files_before(folder)
     with uninterrupted():
         for table in tables:
             write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
@@ -360,6 +363,20 @@ def write(
         for name, picture in pictures.items():
             (folder / name).parent.mkdir(exist_ok=True)
             write_bytes_atomic(folder / name, picture)
+        for name in before - set(summary["files"]):
+            (folder / name).unlink(missing_ok=True)
+
+
+def files_before(folder: Path) -> set[str]:
+    """What an earlier run wrote into this folder, by its summary: beside new results it would belong to nothing."""
+    import json
+
+    try:
+        found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))["files"]
+        inside = {str(name) for name in found if (folder / name).resolve().is_relative_to(folder.resolve())}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    return {name for name in inside if (folder / name).is_file()}
 
 
 def listed(names: Iterable[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from partwise.cli.apply import CsvFile, NewRows, check_output, deliver, read_both
+from partwise.cli.common import say
 from partwise.cli.options import Json, ModelFile, reads_data
 
 
@@ -13,14 +14,30 @@ def predict(
     model: ModelFile, data: NewRows, output: CsvFile = None, as_json: Json = False, *, reading: dict[str, Any]
 ) -> None:
     """Write the class of each row of DATA and how probable it is; for BinaryNMF, which parts are on."""
-    from partwise.cli.pipeline import Csv, about
+    from partwise.cli.pipeline import Csv, about, noted
 
     check_output(output, as_json)
     fitted, samples = read_both(model, data, reading)
-    with about(samples.source):
+    with noted(), about(samples.source):
         made, names = predictions(fitted, samples.X)
+    say_missing(samples.X)
     table = Csv("The table of predictions", made, samples.rows, names)
     deliver(table, output, as_json, {"model": str(model), "data": str(data)})
+
+
+def say_missing(X: Any) -> None:
+    """Say how many rows have missing cells: a class may then rest on little, or on nothing but how common it is."""
+    import numpy as np
+
+    values = np.asarray(X) if getattr(X, "ndim", 0) == 2 and not hasattr(X, "tocsr") else None
+    if values is None or values.dtype.kind != "f":
+        return
+    gaps = np.isnan(values)
+    some, empty = int((gaps.any(axis=1) & ~gaps.all(axis=1)).sum()), int(gaps.all(axis=1).sum())
+    if some:
+        say(f"Note: {some} rows have missing cells; what is predicted for them rests on the others.")
+    if empty:
+        say(f"Note: {empty} rows have no cells at all; what is predicted for them says nothing about them.")
 
 
 def predictions(model: Any, X: Any) -> tuple[Any, list[str]]:

@@ -13,11 +13,11 @@ def transform(
     model: ModelFile, data: NewRows, output: CsvFile = None, as_json: Json = False, *, reading: dict[str, Any]
 ) -> None:
     """Write W, how much of each part is in each row of DATA; for a classifier, how probable each class is."""
-    from partwise.cli.pipeline import Csv, about, outputs
+    from partwise.cli.pipeline import Csv, about, noted, outputs
 
     check_output(output, as_json)
     fitted, samples = read_both(model, data, reading)
-    with about(samples.source):
+    with noted(), about(samples.source):
         made, names = outputs(fitted, samples.X)
     what = "W" if hasattr(fitted, "transform") else "The table of class probabilities"
     deliver(Csv(what, made, samples.rows, names), output, as_json, {"model": str(model), "data": str(data)})

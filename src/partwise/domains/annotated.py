@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from partwise._version import __version__
 from partwise.io.atomic import atomic_file
@@ -115,7 +116,8 @@ def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, ke
         chosen = adata if layer is None else layer_of(adata, layer)
         whole = np.array_equal(places, np.arange(len(adata.var_names)))
         W = model.transform(chosen if whole else chosen[:, places])
-    adata.obsm["X_" + key], adata.varm[key] = np.asarray(W), _loadings(model, places, len(adata.var_names))
+    W = _usage(model, W, adata.obs_names)
+    adata.obsm["X_" + key], adata.varm[key] = W, _loadings(model, places, len(adata.var_names))
     adata.uns[key] = settings_of(model)
 
 
@@ -160,10 +162,8 @@ def store_file(
             shutil.copyfileobj(given, stream, 1 << 20)
         stream.flush()
         with h5py.File(stream.name, "r+") as file:
-            names, n_obs = read_elem(file["var"]).index, len(read_elem(file["obs"]).index)
-            W = np.asarray(W)
-            if W.shape[0] != n_obs:
-                raise DataError(f"W has {W.shape[0]} rows, but {source} has {n_obs} observations.")
+            names, rows = read_elem(file["var"]).index, read_elem(file["obs"]).index
+            W = _usage(model, W, rows)
             for home, name, value in (
                 ("obsm", "X_" + key, W),
                 ("varm", key, _loadings(model, _places(model, names), len(names))),
@@ -200,7 +200,25 @@ def _written(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else repr(value)
 
 
+def _usage(model: Any, W: Any, obs_names: Any) -> np.ndarray:
+    """W with a row for each observation, in their order, and a column for each part."""
+    index = getattr(W, "index", None)
+    if index is not None and not index.equals(obs_names):
+        if not (index.is_unique and obs_names.is_unique) or set(index) != set(obs_names):
+            raise DataError("The rows of W are named, but not as the observations of this AnnData are.")
+        W = W.loc[obs_names]
+    W = np.asarray(W)
+    expected = (len(obs_names), len(model.components_))
+    if W.shape != expected:
+        raise DataError(
+            f"W has shape {W.shape}; {expected[0]} observations and {expected[1]} parts need {expected}."
+        )
+    return W
+
+
 def _require_factors(model: Any) -> None:
+    if hasattr(model, "transform") and hasattr(model, "fit"):
+        check_is_fitted(model)
     if not hasattr(model, "transform") or not hasattr(model, "components_"):
         raise ValueError(
             f"A {type(model).__name__} has no factors W and H; fit an NMF, BinaryNMF or BooleanMF."
@@ -210,8 +228,15 @@ def _require_factors(model: Any) -> None:
 def _places(model: Any, var_names: Any) -> np.ndarray:
     """Where the variables of the fit stand among these."""
     names = getattr(model, "feature_names_in_", None)
-    places = np.arange(len(var_names)) if names is None else var_names.get_indexer(names)
-    if names is not None and (places < 0).any():
+    if names is None or np.array_equal(np.asarray(var_names, dtype=object), np.asarray(names, dtype=object)):
+        return np.arange(len(var_names))
+    if not var_names.is_unique:
+        raise DataError(
+            "Several variables of this AnnData have the same name, so those of the fit cannot be told apart; call "
+            "adata.var_names_make_unique()."
+        )
+    places = var_names.get_indexer(names)
+    if (places < 0).any():
         lacking = names[places < 0].tolist()
         raise ValueError(f"This AnnData lacks {len(lacking)} variables of the fit: {lacking[:5]}.")
     return np.asarray(places)

@@ -204,6 +204,18 @@ class Maybe:
 
 
 @dataclass(frozen=True)
+class OrNone:
+    """What is there, but may be None."""
+
+    kind: Any
+
+    def check(self, name: str, value: Any, sizes: Sizes) -> None:
+        """Raise `Unfit` if there is a value of another kind."""
+        if value is not None:
+            self.kind.check(name, value, sizes)
+
+
+@dataclass(frozen=True)
 class Either:
     """What is of one of several kinds."""
 

@@ -204,7 +204,7 @@ class BayesianNMF(FactorModel):
             found = sample_posterior(self, problem, self._likelihood, session)
             session.keep(lambda: self._keep(problem, found))
         self._draws, self._data = found.draws, data.array
-        if not self.converged_ and self.ended_by_ == "max_iter":
+        if not self.converged_:
             said = found.convergence.sentence(self.n_draws, self.n_warmup)
             warnings.warn(said, ConvergenceWarning, stacklevel=2)
         return self

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from partwise.core import Problem, Session
-from partwise.io.contents import Array, Flag, ListOf, Matrix, Maybe, Number, Record, Text
+from partwise.io.contents import Array, Flag, ListOf, Matrix, Number, OrNone, Record, Text
 from partwise.io.registry import register_model
 from partwise.losses import FROBENIUS
 from partwise.models.base import FactorModel, fit_session
@@ -178,9 +178,9 @@ class DeepNMF(FactorModel):
         "bases_": ListOf(Array("f", (None, None))),
         "feature_means_": ListOf(Array("f", (None,), low=0)),
         "pretraining_": ListOf(_LAYER),
-        "classes_": Maybe(Array("biufUO", ("n_classes",))),
-        "label_components_": Maybe(ListOf(Array("f", (None, "n_classes")))),
-        "readout_": Maybe(
+        "classes_": OrNone(Array("biufUO", ("n_classes",))),
+        "label_components_": OrNone(ListOf(Array("f", (None, "n_classes")))),
+        "readout_": OrNone(
             Record(
                 {
                     "coef": Array("f", (None, "n_classes")),
@@ -190,7 +190,7 @@ class DeepNMF(FactorModel):
                 }
             )
         ),
-        "graph_": Maybe(Matrix("f", (None, None), low=0)),
+        "graph_": OrNone(Matrix("f", (None, None), low=0)),
     }
     #: The command line may hand over samples without a label.
     unknown_labels = True

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from partwise.io.contents import FEATURES, Array, Either, Flag, Instance, ListOf, Maybe, Number, Record, Text
+from partwise.io.contents import (
+    FEATURES,
+    Array,
+    Either,
+    Flag,
+    Instance,
+    ListOf,
+    Maybe,
+    Number,
+    OrNone,
+    Record,
+    Text,
+)
 
 _COUNT = Number("i", 0)
 _VALUE = Number(nan=True)
@@ -54,8 +66,8 @@ BAYESIAN_NMF_CONTENTS: dict[str, Any] = {
     "W_std_": Array("f", ("n_rows", "n_components"), low=0),
     "components_draws_": Array("f", ("n_kept", "n_components", "n_features"), low=0),
     "noise_draws_": Array("f", ("n_kept",), low=0),
-    "noise_": Maybe(Number(low=0)),
-    "noise_std_": Maybe(Number(low=0)),
+    "noise_": OrNone(Number(low=0)),
+    "noise_std_": OrNone(Number(low=0)),
     "prior_W_": Instance("Prior"),
     "prior_H_": Instance("Prior"),
     "rhat_": _NAMED_VALUES,

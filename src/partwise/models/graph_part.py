@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partwise.core import Problem, Session, run
 from partwise.graphs import checked_graph, neighbour_graph, similarity_graph
-from partwise.io.contents import Array, Either, ListOf, Matrix, Maybe, Number
+from partwise.io.contents import Array, Either, ListOf, Matrix, Number, OrNone
 from partwise.matrix import InMemory, Joined
 from partwise.models.base import as_generator
 from partwise.models.graph_weight import chosen_weight
@@ -29,7 +29,8 @@ _ADJACENCY = Matrix("f", (None, None), low=0)
 GRAPH_CONTENTS: dict[str, Any] = {
     "graph_weight_": Either((Number(low=0), ListOf(Number(low=0)))),
     "graph_": Either((_ADJACENCY, ListOf(_ADJACENCY))),
-    "embedding_": Maybe(Array("f", (None, "n_components"), low=0)),
+    "n_samples_fit_": Number("i", 0, size="n_samples_fit"),
+    "embedding_": OrNone(Array("f", ("n_samples_fit", "n_components"), low=0)),
 }
 #: What the nodes of each graph are.
 SIDES = {"samples": ("samples",), "features": ("features",), "both": ("samples", "features")}

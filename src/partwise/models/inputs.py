@@ -55,6 +55,11 @@ def check_names(estimator: Any, adata: Any, reset: bool) -> None:
     """Keep (`reset`) or compare the names of the variables of an AnnData, as scikit-learn does for a DataFrame."""
     import pandas as pd
 
+    if not adata.var_names.is_unique:
+        twice = adata.var_names[adata.var_names.duplicated()][0]
+        raise ValueError(
+            f"Several variables of this AnnData have the same name, as {twice!r}; call adata.var_names_make_unique()."
+        )
     frame = pd.DataFrame(columns=adata.var_names)
     validate_data(estimator, frame, reset=reset, skip_check_array=True)
 

@@ -150,12 +150,16 @@ class SourceSeparation(BaseEstimator):
         "n_sources_": Number("i", 1, size="n_sources"),
         "source_names_": ListOf(Text(), size="n_sources"),
         "sources_": Array("i", ("n_components",), low=0, below="n_sources"),
+        "n_channels_": Number("i", 1, size="n_channels"),
+        "times_": Array("f", ("n_frames",)),
         "activations_": Either(
-            (Array("f", (None, "n_components"), low=0), Array("f", (None, "n_components", None), low=0))
+            (
+                Array("f", ("n_frames", "n_components"), low=0),
+                Array("f", ("n_frames", "n_components", "n_channels"), low=0),
+            )
         ),
         "rate_": Number("i", 1),
         "window_length_": Number("i", 4),
-        "n_channels_": Number("i", 1),
         "explained_": Number(nan=True),
         "objective_": Number(nan=True),
         "nmf_": Instance("NMF"),
