@@ -21,7 +21,7 @@ import numpy as np
 
 from partwise.core import Info, State
 from partwise.samplers.boundaries import check_boundary, moved, on_logits
-from partwise.samplers.relaxed import RelaxedPosterior
+from partwise.samplers.relaxed import RelaxedKernel, RelaxedPosterior
 
 #: How much larger a step on the logit scale is that equals one of the values themselves at a = ½, where da/dz is ¼.
 MIRROR = 16.0
@@ -30,7 +30,7 @@ GATHER = 0.4
 
 
 @dataclass(frozen=True)
-class IASG:
+class IASG(RelaxedKernel):
     """Iterate averaging stochastic gradient.
 
     Parameters
@@ -212,23 +212,6 @@ class IASG:
         else:
             slope = problem.slope(W, Ht, times)
         return np.asarray(scale * slope + problem.prior.gradient(W))
-
-    def value(self, problem: RelaxedPosterior, state: State) -> float:
-        """Log-density at a state.
-
-        Parameters
-        ----------
-        problem : RelaxedPosterior
-            Data and priors.
-        state : State
-            The point.
-
-        Returns
-        -------
-        float
-            Up to a constant of the data.
-        """
-        return problem.log_density(state.W, state.Ht)
 
     def draw(self, problem: RelaxedPosterior, state: State) -> dict[str, Any]:
         """The last sample: the mean of the last complete window.

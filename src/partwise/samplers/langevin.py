@@ -9,20 +9,19 @@ where there are many entries, and clamping cannot be adjusted: its proposals hav
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from partwise.core import Info, State
 from partwise.samplers.boundaries import EDGE, check_boundary, moved, on_logits
-from partwise.samplers.relaxed import RelaxedPosterior, parameters
+from partwise.samplers.relaxed import RelaxedKernel, RelaxedPosterior
 
 #: Step without one given, as a share of the inverse of the largest curvature at the start.
 SHARE = 0.25
 
 
 @dataclass(frozen=True)
-class Langevin:
+class Langevin(RelaxedKernel):
     """Langevin sampler of relaxed factors.
 
     Parameters
@@ -85,40 +84,6 @@ class Langevin:
             step *= 16.0 if self.boundary == "mirror" else 1.0
         state.extra = {"noise": np.array(problem.noise), "step": np.array(step), "accepted": np.array(0)}
         return state
-
-    def value(self, problem: RelaxedPosterior, state: State) -> float:
-        """Log-density at a state, of the values themselves.
-
-        Parameters
-        ----------
-        problem : RelaxedPosterior
-            Data and priors.
-        state : State
-            The point.
-
-        Returns
-        -------
-        float
-            Up to a constant of the data.
-        """
-        return problem.log_density(state.W, state.Ht)
-
-    def draw(self, problem: RelaxedPosterior, state: State) -> dict[str, Any]:
-        """The parameters at a state.
-
-        Parameters
-        ----------
-        problem : RelaxedPosterior
-            Data and priors.
-        state : State
-            The point.
-
-        Returns
-        -------
-        dict
-            "W", "Ht" and "noise".
-        """
-        return parameters(state)
 
     def step(self, problem: RelaxedPosterior, state: State, rng: np.random.Generator) -> tuple[State, Info]:
         """One step of both factors.

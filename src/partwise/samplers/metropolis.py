@@ -7,17 +7,16 @@ is symmetric, and its own acceptance.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from partwise.core import Info, State
 from partwise.samplers.boundaries import fold
-from partwise.samplers.relaxed import RelaxedPosterior, parameters
+from partwise.samplers.relaxed import RelaxedKernel, RelaxedPosterior
 
 
 @dataclass(frozen=True)
-class Metropolis:
+class Metropolis(RelaxedKernel):
     """Metropolis sampler of relaxed factors.
 
     Parameters
@@ -30,59 +29,6 @@ class Metropolis:
     remedy = "Look for data that are not finite."
 
     scale: float = 0.1
-
-    def init(self, problem: RelaxedPosterior, rank: int, rng: np.random.Generator) -> State:
-        """A scaled random start.
-
-        Parameters
-        ----------
-        problem : RelaxedPosterior
-            Data and priors.
-        rank : int
-            Number of components.
-        rng : Generator
-            Where random numbers are drawn from.
-
-        Returns
-        -------
-        State
-            The first state.
-        """
-        return problem.start(rank, rng)
-
-    def value(self, problem: RelaxedPosterior, state: State) -> float:
-        """Log-density at a state.
-
-        Parameters
-        ----------
-        problem : RelaxedPosterior
-            Data and priors.
-        state : State
-            The point.
-
-        Returns
-        -------
-        float
-            Up to a constant of the data.
-        """
-        return problem.log_density(state.W, state.Ht)
-
-    def draw(self, problem: RelaxedPosterior, state: State) -> dict[str, Any]:
-        """The parameters at a state.
-
-        Parameters
-        ----------
-        problem : RelaxedPosterior
-            Data and priors.
-        state : State
-            The point.
-
-        Returns
-        -------
-        dict
-            "W", "Ht" and "noise".
-        """
-        return parameters(state)
 
     def step(self, problem: RelaxedPosterior, state: State, rng: np.random.Generator) -> tuple[State, Info]:
         """A proposal for every row of W, then of H.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -167,3 +168,60 @@ def parameters(state: State) -> dict[str, np.ndarray]:
         "W", "Ht" and "noise".
     """
     return {"W": state.W, "Ht": state.Ht, "noise": (state.extra or {})["noise"]}
+
+
+class RelaxedKernel:
+    """What kernels of relaxed factors have in common; each adds its `step`."""
+
+    def init(self, problem: RelaxedPosterior, rank: int, rng: np.random.Generator) -> State:
+        """A scaled random start.
+
+        Parameters
+        ----------
+        problem : RelaxedPosterior
+            Data and priors.
+        rank : int
+            Number of components.
+        rng : Generator
+            Where random numbers are drawn from.
+
+        Returns
+        -------
+        State
+            The first state.
+        """
+        return problem.start(rank, rng)
+
+    def value(self, problem: RelaxedPosterior, state: State) -> float:
+        """Log-density at a state.
+
+        Parameters
+        ----------
+        problem : RelaxedPosterior
+            Data and priors.
+        state : State
+            The point.
+
+        Returns
+        -------
+        float
+            Up to a constant of the data.
+        """
+        return problem.log_density(state.W, state.Ht)
+
+    def draw(self, problem: RelaxedPosterior, state: State) -> dict[str, Any]:
+        """The parameters at a state.
+
+        Parameters
+        ----------
+        problem : RelaxedPosterior
+            Data and priors.
+        state : State
+            The point.
+
+        Returns
+        -------
+        dict
+            "W", "Ht" and "noise".
+        """
+        return parameters(state)

@@ -18,7 +18,7 @@ import numpy as np
 from partwise.core import Info, State
 from partwise.jit import leaf, njit
 from partwise.parallel import matmul, over_rows, worthwhile
-from partwise.samplers.relaxed import RelaxedPosterior, parameters
+from partwise.samplers.relaxed import RelaxedKernel, RelaxedPosterior
 from partwise.samplers.streams import STREAM_SIZE, begin_stream, draw_keys, uniform
 from partwise.samplers.truncated_normal import draw_truncated
 from partwise.samplers.unit_priors import UnitPrior
@@ -28,7 +28,7 @@ FLAT = 1e-9
 
 
 @dataclass(frozen=True)
-class RelaxedGibbs:
+class RelaxedGibbs(RelaxedKernel):
     """Gibbs sampler of relaxed factors.
 
     Parameters
@@ -44,25 +44,6 @@ class RelaxedGibbs:
 
     sample_noise: bool = False
     sample_prior: bool = False
-
-    def init(self, problem: RelaxedPosterior, rank: int, rng: np.random.Generator) -> State:
-        """A scaled random start.
-
-        Parameters
-        ----------
-        problem : RelaxedPosterior
-            Data and priors.
-        rank : int
-            Number of components.
-        rng : Generator
-            Where random numbers are drawn from.
-
-        Returns
-        -------
-        State
-            The first state.
-        """
-        return problem.start(rank, rng)
 
     def value(self, problem: RelaxedPosterior, state: State) -> float:
         """Log-density at a state.
@@ -81,23 +62,6 @@ class RelaxedGibbs:
         """
         extra = state.extra or {}
         return self._drawn(problem, extra).log_density(state.W, state.Ht, float(extra["noise"]))
-
-    def draw(self, problem: RelaxedPosterior, state: State) -> dict[str, Any]:
-        """The parameters at a state.
-
-        Parameters
-        ----------
-        problem : RelaxedPosterior
-            Data and priors.
-        state : State
-            The point.
-
-        Returns
-        -------
-        dict
-            "W", "Ht" and "noise".
-        """
-        return parameters(state)
 
     def step(self, problem: RelaxedPosterior, state: State, rng: np.random.Generator) -> tuple[State, Info]:
         """Every entry of W, then of H, then σ² and the prior's strength where they are drawn.
