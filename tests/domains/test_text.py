@@ -257,3 +257,11 @@ def test_encodings(tmp_path):
         read_documents(tmp_path / "a.txt", encoding="utf-9")
     with pytest.raises(DataError, match="no such file or folder"):
         read_documents(tmp_path / "b.txt")
+
+
+def test_stop_words_of_several_languages():
+    from partwise.domains.stop_words import as_stop_words, stop_words_of
+
+    both = sorted({*stop_words_of("english"), *stop_words_of("german")})
+    assert as_stop_words("english, German") == as_stop_words(["german", "english"]) == both
+    assert as_stop_words(["german", "the"]) == ["german", "the"]

@@ -37,7 +37,8 @@ def topics(
         ),
     ] = None,
     language: Annotated[
-        str, Option(help="Language of the stop words; none leaves no words out.")
+        str,
+        Option(help="Language of the stop words, or several, as english,german; none leaves no words out."),
     ] = "english",
     stop_words: Annotated[
         Path | None, Option(metavar="FILE", help="Further stop words, separated by blanks or line ends.")

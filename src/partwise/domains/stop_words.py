@@ -155,7 +155,7 @@ def stop_words_of(language: str) -> list[str]:
     Parameters
     ----------
     language : str
-        One of `LANGUAGES`, in small or capital letters.
+        One of `LANGUAGES`, in small or capital letters; or several, as "english, german".
 
     Returns
     -------
@@ -168,6 +168,8 @@ def stop_words_of(language: str) -> list[str]:
     >>> "und" in stop_words_of("german"), "don" in stop_words_of("English")
     (True, True)
     """
+    if "," in language:
+        return sorted({word for one in language.split(",") for word in stop_words_of(one)})
     name = language.strip().lower()
     if name == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -189,7 +191,7 @@ def as_stop_words(given: Any) -> list[str] | None:
     Parameters
     ----------
     given : str, iterable of str or None
-        A language, or the words themselves.
+        A language or several ("english, german"), or the words themselves. A list of languages is not words.
 
     Returns
     -------
@@ -204,4 +206,6 @@ def as_stop_words(given: Any) -> list[str] | None:
     for word in words:
         if not isinstance(word, str):
             raise ValueError(f"stop_words must be a language, a list of words, or None; it holds {word!r}.")
+    if words and all(word.strip().lower() in LANGUAGES for word in words):
+        return stop_words_of(",".join(words))
     return sorted(set(words))

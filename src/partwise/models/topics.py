@@ -78,7 +78,7 @@ class TopicModel(TopicsMixin, NMF):
         None is "kullback-leibler" for counts and "frobenius" for anything else; others as in `NMF`.
     stop_words : str, list of str or None, default="english"
         Words to leave out: those of a language (danish, dutch, english, finnish, french, german, italian, norwegian,
-        portuguese, russian, spanish, swedish), or the words themselves.
+        portuguese, russian, spanish, swedish) or of several ("english, german"), or the words themselves.
     min_df, max_df : int or float, default=2 and 0.95
         Leave out words that are in fewer, or in more, documents: a number, or a share of the documents (float).
     max_features : int, optional
