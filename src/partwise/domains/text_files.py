@@ -331,10 +331,12 @@ def _column_of(row: dict[str, Any], column: str | None, found: Documents) -> str
     usual = [name for name in row if str(name).strip().lower() in _USUAL]
     if len(usual) != 1:
         raise DataError(
-            f"Which column of {found.source} are the texts? Name it (--column in `topics`, --columns in `transform`); it has {_columns(row)}."
+            f"Which column of {found.source} are the texts? Name it (--column in `topics`, --columns in "
+            f"`transform`); it has {_columns(row)}."
         )
     found.notes.append(
-        f"{found.source}: the texts are those of the column '{usual[0]}' (--column, in `transform` --columns, names another)."
+        f"{found.source}: the texts are those of the column '{usual[0]}' (--column, in `transform` --columns, "
+        "names another)."
     )
     return usual[0]
 
