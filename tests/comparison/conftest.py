@@ -4,7 +4,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def one_thread():
     with threadpool_limits(1):
         yield

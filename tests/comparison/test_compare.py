@@ -216,3 +216,16 @@ def test_ctrl_c_keeps_the_methods_that_are_done(monkeypatch, pressed_in):
     assert found.interrupted
     assert list(found.factors) == ["svd", "svd-u"]
     assert found.notes == ["Stopped before these methods were done: PCA, VQ (k-means)."]
+
+
+def test_threads_of_blas_are_as_before():
+    from threadpoolctl import threadpool_info
+
+    def threads():
+        return [one["num_threads"] for one in threadpool_info()]
+
+    X = np.random.default_rng(0).random((40, 12))
+    partwise.compare(X, 2, np.arange(40) % 2, seeds=1)
+    before = threads()
+    partwise.compare(X, 2, np.arange(40) % 2, seeds=2)
+    assert threads() == before

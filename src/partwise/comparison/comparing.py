@@ -150,7 +150,7 @@ def few_threads(X: Any) -> Iterator[None]:
     """One thread for all libraries where the data are little, else as they are set."""
     from threadpoolctl import threadpool_limits
 
-    from partwise.parallel import thread_limit
+    from partwise.parallel import own_threads, thread_limit
 
     if (X.nnz if sp.issparse(X) else X.size) > LITTLE:
         yield
@@ -158,8 +158,9 @@ def few_threads(X: Any) -> Iterator[None]:
     limits = threadpool_limits(None)
     try:
         with uninterrupted():
-            limits = threadpool_limits(1)
-        with thread_limit(1):
+            limits = threadpool_limits(1, user_api="openmp")
+        # (BLAS by our own limit: fits inside set it too, and of threadpoolctl's only the first setter may undo it.)
+        with own_threads(), thread_limit(1):
             yield
     finally:
         with uninterrupted():

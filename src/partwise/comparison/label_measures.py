@@ -55,7 +55,8 @@ def class_accuracy(codes: np.ndarray, labels: np.ndarray, folds: int = 5) -> flo
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
-    from threadpoolctl import threadpool_limits
+
+    from partwise.parallel import own_threads
 
     _, y = np.unique(labels, return_inverse=True)
     members = np.bincount(y)
@@ -64,7 +65,7 @@ def class_accuracy(codes: np.ndarray, labels: np.ndarray, folds: int = 5) -> flo
     split = StratifiedKFold(int(np.clip(members.min(), 2, folds)), shuffle=True, random_state=0)
     model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     # Codes are narrow: more threads would wait for one another.
-    with threadpool_limits(1), warnings.catch_warnings():
+    with own_threads(), warnings.catch_warnings():
         # Of classes with one member, and of fits that use all their iterations.
         warnings.simplefilter("ignore")
         return float(cross_val_score(model, np.asarray(codes, np.float64), y, cv=split).mean())
@@ -90,10 +91,11 @@ def cluster_nmi(codes: np.ndarray, labels: np.ndarray, seed: int = 0) -> float:
     from sklearn.cluster import KMeans
     from sklearn.metrics import normalized_mutual_info_score
     from sklearn.preprocessing import normalize
-    from threadpoolctl import threadpool_limits
+
+    from partwise.parallel import own_threads
 
     k = min(len(np.unique(labels)), len(codes))
-    with threadpool_limits(1), warnings.catch_warnings():
+    with own_threads(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Of fewer distinct codes than clusters.
         found = KMeans(k, n_init=1, random_state=seed).fit_predict(normalize(np.asarray(codes, np.float64)))
     return float(normalized_mutual_info_score(labels, found))

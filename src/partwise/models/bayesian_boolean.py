@@ -134,9 +134,6 @@ class BayesianBooleanMF(FactorModel):
         Steps of each chain.
     history_ : dict of arrays
         "log_posterior" along the first chain, warm-up included.
-    draws_ : dict of arrays
-        Kept draws, "W" (chain, draw, sample, component) and "H" (chain, draw, component, feature), "log_posterior"
-        and the noise (chain, draw); at most 250 of each chain, and 64 MB. Not part of model files.
 
     Examples
     --------
@@ -487,7 +484,11 @@ class BayesianBooleanMF(FactorModel):
 
     @property
     def draws_(self) -> dict[str, np.ndarray]:
-        """Kept draws of the fit; see the attributes of the class."""
+        """Kept draws of the fit, not part of model files; at most 250 of each chain, and 64 MB.
+
+        "W" (chain, draw, sample, component), "H" (chain, draw, component, feature), "log_posterior" and the noise
+        (chain, draw).
+        """
         check_is_fitted(self)
         if "_draws" not in vars(self):
             raise AttributeError(

@@ -152,7 +152,7 @@ class WithGraph(NMFVariant):
             How much each entry counts; 0 is the same as missing.
         graph : array or sparse matrix of shape (n_samples, n_samples), optional
             Edges among the new rows. Without edges a row is known by its data alone.
-        neighbors : array or sparse matrix of shape (n_samples, n_samples_fit_), optional
+        neighbors : array or sparse matrix of shape (n_samples, n_samples of the fit), optional
             Edges from the new rows to those of the fit, whose W (`embedding_`) is held.
 
         Returns

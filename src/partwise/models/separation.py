@@ -112,7 +112,7 @@ class SourceSeparation(BaseEstimator):
     rate_, window_length_, n_channels_ : int
         Samples per second, in a window, and at once.
     explained_ : float
-        1 − Σ |V − W H| / Σ V.
+        One less the sum of the absolute values of V − W H over the sum of V.
     n_components_, n_iter_, n_features_in_, n_samples_fit_ : int
         Numbers of components, of iterations, of frequencies, and of frames.
     objective_ : float

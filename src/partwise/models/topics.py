@@ -125,10 +125,6 @@ class TopicModel(TopicsMixin, NMF):
         Topics: weights of words. Named topics first, then the others by falling share of the corpus.
     vectorizer_ : vectorizer of scikit-learn
         Fitted: words and, for "tfidf", their idf.
-    feature_names_in_ : array of str
-        The words, one for each column of `components_`.
-    vocabulary_ : dict
-        The column of each word.
     coherence_ : array of shape (n_components,)
         NPMI of the ten leading words of each topic in the documents of the fit: `partwise.domains.npmi_coherence`.
     diversity_ : float
