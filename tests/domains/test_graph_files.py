@@ -215,3 +215,12 @@ def test_labels_by_attribute_by_name_and_by_order(tmp_path):
             node_labels(graph, str(written(tmp_path / "w.txt", text)))
     with pytest.raises(DataError, match="neither a file nor what"):
         node_labels(graph, "club")
+
+
+def test_further_columns_of_text_are_not_passed_over_in_silence(tmp_path):
+    path = tmp_path / "letters.csv"
+    path.write_text("datum,von,an\n1800-01-01,Anna,Bert\n1800-02-01,Bert,Carl\n1800-03-01,Carl,Anna\n")
+    assert any("--columns A,B" in note for note in read_graph(path).notes)
+    named = read_graph(path, columns=["von", "an"])
+    assert sorted(named.names) == ["Anna", "Bert", "Carl"]
+    assert named.adjacency.nnz == 6

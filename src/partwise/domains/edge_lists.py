@@ -214,6 +214,10 @@ def _layout(
             f"{source} has one column, e.g. '{shorten(rows[-1][0])}': a list of nodes, without edges. Give an edge a "
             "line: two nodes with a comma, a tab or a blank between them."
         )
+    top = [cell.strip() for cell in rows[0]]
+    if header is None and columns is not None and any(name in top and not name.isdigit() for name in columns):
+        # Columns can be named only where the first line names them.
+        header = True
     if header is None:
         header = _has_header(rows)
         lone = [cell.strip() for cell in rows[0][:2]]
@@ -233,6 +237,11 @@ def _layout(
     if place is not None and weights is None and not names:
         notes.append(
             f"{source}: its third column is read as weights; add --weights none if it holds something else."
+        )
+    if not names and width > 2 and place is None and columns is None:
+        notes.append(
+            f"{source}: its first two columns are read, line 1 too ({listing(top[:2])}), and the others left out; if "
+            "line 1 names columns, say which two are the ends, as --columns A,B."
         )
     left = [names[j] for j in range(len(names)) if j not in (first, second, place)]
     if left:
