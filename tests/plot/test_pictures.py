@@ -243,3 +243,24 @@ def test_topics_have_their_words_and_documents_their_mixtures(k):
     assert leading in seen
     assert len(drawing.axes[1].get_yticks()) <= 40
     assert "document 0" in " ".join(texts(plot.topics(model, W[:1], n_documents=1)))
+
+
+def test_ctrl_c_while_matplotlib_loads_comes_after_it(monkeypatch):
+    import builtins
+    import signal
+
+    from partwise.plot import require_matplotlib
+
+    original, loaded = builtins.__import__, []
+
+    def pressed(name, *args, **more):
+        if name == "matplotlib.figure":
+            signal.raise_signal(signal.SIGINT)
+            loaded.append(name)
+        return original(name, *args, **more)
+
+    monkeypatch.setattr(builtins, "__import__", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        require_matplotlib()
+    monkeypatch.undo()
+    assert loaded == ["matplotlib.figure"]

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from partwise.interrupts import uninterrupted
 from partwise.io.atomic import atomic_file
 
 INK = "#22313f"
@@ -32,7 +33,9 @@ _SETTINGS: dict[Any, Any] = {
 def require_matplotlib() -> None:
     """Raise ImportError, with what to install, where figures cannot be drawn."""
     try:
-        import matplotlib.figure  # noqa: F401
+        # Ctrl-C while compiled modules load reaches us as an ImportError; so it waits until they are there.
+        with uninterrupted():
+            import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise ImportError('Drawing needs matplotlib: pip install "partwise[report]"') from error
 
