@@ -49,6 +49,16 @@ def test_the_karate_club_from_file_to_tables(club, tmp_path, capsys):
         assert (out / "graph.png").stat().st_size > 10_000
 
 
+def test_communities_name_their_own_nodes_only(tmp_path, capsys):
+    rows = [f"{g}{i},{g}{j}" for g in "pqr" for i in range(6) for j in range(i)] + ["p0,q0", "q1,r1", "r2,p2"]
+    (tmp_path / "a.csv").write_text("\n".join(rows))
+    assert call("communities", tmp_path / "a.csv", "-k", 3, "-o", tmp_path / "o", "-q") == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  group")]
+    named = [line.split(": ")[1].split(", ") for line in lines]
+    assert sorted(sorted(names) for names in named) == [[f"{g}{i}" for i in range(6)] for g in "pqr"]
+    assert all(", 6 nodes" in line for line in lines)
+
+
 def test_new_nodes_by_their_edges(club, tmp_path):
     out = tmp_path / "o"
     assert call("communities", club, "-k", 2, "-o", out, "-q") == 0

@@ -67,6 +67,26 @@ def test_grey_size_and_another_model(folder, tmp_path):
     assert load(out / "model.partwise").picture_shape_ == [6, 6, 3]
 
 
+def test_single_parts_have_the_colours_of_the_gallery(folder, tmp_path):
+    # Grey is dark where a part is strong, in parts.png and in the single files alike; below zero there is a hue.
+    out = tmp_path / "o"
+    assert call("parts", folder, "-k", 3, "-o", out, "--grey", "--save-parts", "-q") == 0
+    H = load(out / "model.partwise").components_
+    for t, row in enumerate(H):
+        grey = np.asarray(Image.open(out / "parts" / f"{t}.png"))[..., 0].ravel().astype(float)
+        assert grey[row.argmax()] == 0
+        assert np.corrcoef(grey, row)[0, 1] < -0.9
+    assert call("parts", folder, "-k", 3, "-o", out, "--grey", "--save-parts", "-q", "--model", "semi") == 0
+    H = load(out / "model.partwise").components_
+    t = int((H.min(axis=1) / H.max(axis=1)).argmin())
+    assert np.ptp(np.asarray(Image.open(out / "parts" / f"{t}.png")).reshape(-1, 3)[H[t].argmin()]) > 0
+
+
+def test_as_many_parts_as_pictures_are_said_to_mean_little(folder, tmp_path, capsys):
+    assert call("parts", folder, "-k", 40, "-o", tmp_path / "o", "-q", "--max-iter", 5) == 0
+    assert "each picture can be a part of its own" in capsys.readouterr().err
+
+
 def test_labels_from_folders_for_a_model_that_learns_from_them(folder, tmp_path, capsys):
     out = tmp_path / "o"
     assert call("parts", folder, "-k", 3, "--model", "semisupervised", "-o", out, "-q") == 2

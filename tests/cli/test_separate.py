@@ -62,6 +62,15 @@ def test_a_model_separates_another_recording(wav, tmp_path, capsys):
     summary = json.loads(capsys.readouterr().out.splitlines()[-1])
     sounds = [read_audio(path) for path in summary["files"].values() if path.endswith(".wav")]
     assert np.array_equal(sum(sound.data for sound in sounds), read_audio(wav).data)
+    # The recording of the fit itself: explained as well, and described in the same way.
+    fit = json.loads((tmp_path / "a" / "summary.json").read_text())
+    assert summary["explained"] == pytest.approx(fit["figures"]["explained"], abs=0.01)
+    assert [part["note"] for part in summary["components"]] == [part["note"] for part in fit["parts"]]
+    assert [part["share"] for part in summary["components"]] == pytest.approx(
+        [part["share"] for part in fit["parts"]], abs=0.01
+    )
+    assert {"components.csv", "activations.csv", "separation.png"} <= set(summary["files"])
+    assert all((tmp_path / "b" / name).exists() for name in summary["files"])
     assert call("separate", wav, "--model", tmp_path / "a" / "model.partwise", "--sources", 2) == 2
     assert "--sources does not apply to --model" in capsys.readouterr().err
 

@@ -224,3 +224,19 @@ def test_further_columns_of_text_are_not_passed_over_in_silence(tmp_path):
     named = read_graph(path, columns=["von", "an"])
     assert sorted(named.names) == ["Anna", "Bert", "Carl"]
     assert named.adjacency.nnz == 6
+
+
+def test_weights_with_decimal_commas_and_under_other_names(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("from;to;years\na;b;1,5\nb;c;2\n")
+    unread = read_graph(path)
+    assert unread.adjacency.sum() == 4
+    assert "add --weights years" in unread.notes[0]
+    assert read_graph(path, weights="years", decimal=",").adjacency.sum() == 7
+    with pytest.raises(DataError, match=r"'1,5' is no weight of an edge \(near line 2\). Add --decimal ,"):
+        read_graph(path, weights="years")
+    with pytest.raises(DataError, match="the mark before decimals"):
+        read_graph(path, decimal="x")
+    # Without a header, the third column is found to hold numbers.
+    path.write_text("a;b;1,5\nb;c;2\n")
+    assert read_graph(path, decimal=",").adjacency.sum() == 7

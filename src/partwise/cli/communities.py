@@ -60,6 +60,7 @@ def communities(
     ] = None,
     key: Annotated[str | None, Option(help="Which array of an .npz.")] = None,
     encoding: Annotated[str | None, Option(metavar="NAME", help="Of an edge list, as latin-1.")] = None,
+    decimal: Annotated[str, Option(metavar="MARK", help="Before the decimals of weights, . or ,")] = ".",
     max_iter: Annotated[int | None, Option(help="Most sweeps.")] = None,
     max_time: Annotated[float | None, Option(help="Most seconds.")] = None,
     n_init: Annotated[int | None, Option(help="Number of starts; the best is kept.")] = None,
@@ -95,6 +96,7 @@ def communities(
         header=header,
         key=key,
         encoding=encoding,
+        decimal=decimal,
     )
     for note in (*graph.notes, *connected(graph)):
         say(f"Note: {note}")
@@ -149,7 +151,7 @@ def described(fitted: Fitted, graph: Graph, known: np.ndarray | None) -> Extras:
         save_figure(drawn, path)
 
     table, central = community_table(whole, model.labels_, graph.names)
-    parts = [{"central_nodes": names} for names in central]
+    parts = [{"central_nodes": names, **own_nodes(model, t, graph.names)} for t, names in enumerate(central)]
     return Extras(
         summary=figures,
         parts=parts,
@@ -157,6 +159,21 @@ def described(fitted: Fitted, graph: Graph, known: np.ndarray | None) -> Extras:
         pictures=[("graph.png", picture)],
         lines=lines,
     )
+
+
+def own_nodes(model: Any, community: int, names: list[str]) -> dict[str, Any]:
+    """How many nodes are in a community, and those of most weight in it: nodes of other communities have some too."""
+    import numpy as np
+
+    from partwise.models.summary import TOP, leading, parts_of
+
+    inside = model.labels_ == community
+    weights = np.where(inside, parts_of(model)[community], 0.0)
+    count = int(inside.sum())
+    return {
+        "sentence": f"{count} node{'s' * (count != 1)}",
+        "top_features": [{"name": names[i], "weight": float(weights[i])} for i in leading(weights, TOP)],
+    }
 
 
 def compared(found: np.ndarray, known: np.ndarray) -> dict[str, Any]:

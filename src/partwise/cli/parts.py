@@ -77,6 +77,7 @@ def parts(
     Files: parts.png, reconstructions.png, worst.png (the pictures that the parts explain least), W.csv, errors.csv,
     model.partwise, summary.json. `partwise transform model.partwise FOLDER` takes new pictures.
     """
+    from partwise.cli.common import say
     from partwise.cli.model_options import build_model
     from partwise.cli.pipeline import Samples, run
 
@@ -109,8 +110,19 @@ def parts(
             f"{data} has one picture that can be read. Parts are what many have in common: give more."
         )
     samples = Samples.of_pictures(pictures, pictures.labels if needs_labels(model) else None)
+    if as_many_parts(model, len(pictures.names)):
+        say(
+            f"Note: {len(pictures.names)} pictures and as many parts or more: each picture can be a part of its own, so "
+            "the parts say little. Take a smaller -k, or give more pictures."
+        )
     after = partial(shown, pictures=pictures, singly=save_parts)
     return run(model, samples, output, as_json=as_json, after=after)
+
+
+def as_many_parts(model: Any, count: int) -> bool:
+    """Whether a model has at least as many parts as there are pictures."""
+    wanted = model.get_params(deep=False).get("n_components")
+    return isinstance(wanted, int) and wanted >= count
 
 
 def read_with_bar(data: Path, quiet: bool, **options: Any) -> Pictures:
@@ -231,12 +243,12 @@ def shown(fitted: Fitted, pictures: Pictures, singly: bool) -> Extras:
 
 
 def single_part(path: Path, row: np.ndarray, shape: tuple[int, ...]) -> None:
-    """A part as a file of its own, white (or in full colours) where it is strongest."""
-    import numpy as np
+    """A part as a file of its own, in the colours that it has in parts.png."""
+    from PIL import Image
 
-    from partwise.domains import picture_image
+    from partwise.plot.images import part_pixels
 
-    picture_image(np.maximum(row, 0.0), shape).save(path)
+    Image.fromarray(part_pixels(row, shape)).save(path)
 
 
 def relative_errors(model: Any, X: np.ndarray, W: np.ndarray) -> np.ndarray:

@@ -70,6 +70,8 @@ _WEIGHT = (
     "similarity",
     "score",
 )
+#: A number with a comma before its decimals.
+_WITH_COMMA = re.compile(r"^\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*$")
 _MISSING = ("", "na", "nan", "null", "none", "?")
 #: An edge as networkx writes it: two nodes and a dict.
 _WITH_DICT = re.compile(
@@ -91,7 +93,9 @@ class EdgeList:
 
 @dataclass(frozen=True)
 class _Layout:
-    """Delimiter, width, the places of both ends and of the weight (None: no weights), whether line 1 is a header."""
+    """Delimiter, width, the places of both ends and of the weight (None: no weights), whether line 1 is a header, and
+    the mark before the decimals of weights.
+    """
 
     delimiter: str
     width: int
@@ -99,12 +103,13 @@ class _Layout:
     second: int
     weight: int | None
     header: bool
+    decimal: str = "."
 
 
-def is_edge_list(path: Path, source: str, encoding: str | None) -> bool:
+def is_edge_list(path: Path, source: str, encoding: str | None, decimal: str = ".") -> bool:
     """Whether a text file is a list of edges rather than a square table: few columns, or a header that names ends."""
     lines = _head(path, source, encoding)
-    rows = _cut(lines, _delimiter(path, lines))
+    rows = _cut(lines, _delimiter(path, lines, decimal))
     if any("{" in line for line in lines) or max(map(len, rows), default=0) <= 4:
         return True
     return bool(rows) and _names_ends([cell.strip().lower() for cell in rows[0]])
@@ -118,6 +123,7 @@ def read_edge_list(
     columns: Sequence[str] | None = None,
     weights: str | None = None,
     encoding: str | None = None,
+    decimal: str = ".",
 ) -> EdgeList:
     """Return the edges in a text file.
 
@@ -136,12 +142,16 @@ def read_edge_list(
         holds numbers and columns have no names.
     encoding : str, optional
         UTF-8 or UTF-16 with a byte order mark if it is not given.
+    decimal : "." or ","
+        The mark before the decimals of weights.
 
     Returns
     -------
     EdgeList
         Every edge of the file; none is left out but those with an empty end.
     """
+    if decimal not in (".", ","):
+        raise DataError(f"{source}: the mark before decimals is . or , and not '{shorten(decimal)}'.")
     sample = _head(path, source, encoding)
     if not sample:
         raise DataError(f"{source} is empty. Give an edge a line: two nodes, and a weight if there are any.")
@@ -150,7 +160,7 @@ def read_edge_list(
     layout = (
         _Layout(SPACES, 3, 0, 1, 2, False)
         if with_dicts
-        else _layout(path, source, sample, header, columns, weights, notes)
+        else _layout(path, source, sample, header, columns, weights, notes, decimal)
     )
     index: dict[str, int] = {}
     codes: list[tuple[np.ndarray, np.ndarray]] = []
@@ -162,7 +172,7 @@ def read_edge_list(
         spend(32 * len(rows) + sum(map(len, fresh)) + 200 * len(fresh))
         index.update(zip(fresh, range(len(index), len(index) + len(fresh))))
         both = [np.fromiter(map(index.__getitem__, end), np.int64, len(end)) for end in ends]
-        weight = None if layout.weight is None else _weights(rows, layout.weight, source, number, with_dicts)
+        weight = None if layout.weight is None else _weights(rows, layout, source, number, with_dicts)
         if "" in index:
             kept = (both[0] != index[""]) & (both[1] != index[""])
             empty += int((~kept).sum())
@@ -204,10 +214,11 @@ def _layout(
     columns: Sequence[str] | None,
     weights: str | None,
     notes: list[str],
+    decimal: str,
 ) -> _Layout:
     """What the columns are, from the first lines and from what the caller says."""
-    delimiter = _delimiter(path, sample)
-    rows = _cut(sample, delimiter)
+    delimiter = _delimiter(path, sample, decimal)
+    rows = [[_pointed(cell, decimal) for cell in row] for row in _cut(sample, delimiter)]
     width = len(rows[-1])
     if width < 2:
         raise DataError(
@@ -243,10 +254,21 @@ def _layout(
             f"{source}: its first two columns are read, line 1 too ({listing(top[:2])}), and the others left out; if "
             "line 1 names columns, say which two are the ends, as --columns A,B."
         )
-    left = [names[j] for j in range(len(names)) if j not in (first, second, place)]
+    left = [j for j in range(len(names)) if j not in (first, second, place)]
     if left:
-        notes.append(f"{source}: column{'s' * (len(left) > 1)} {listing(left)} left out.")
-    return _Layout(delimiter, width, first, second, place, header)
+        numbers = [
+            names[j]
+            for j in left
+            if all(_number(_pointed(row[j], ",")) is not None for row in rows[1:] if len(row) > j)
+        ]
+        hint = (
+            f" If {listing(numbers)} holds weights of edges, add --weights {numbers[0]}."
+            if weights is None and place is None and len(numbers) == 1
+            else ""
+        )
+        said = listing([names[j] for j in left])
+        notes.append(f"{source}: column{'s' * (len(left) > 1)} {said} left out.{hint}")
+    return _Layout(delimiter, width, first, second, place, header, decimal)
 
 
 def _ends(names: list[str]) -> tuple[int, int]:
@@ -304,6 +326,11 @@ def _names_ends(names: list[str]) -> bool:
     return any(one in names and other in names for one, other in zip(_FIRST, _SECOND) if len(one) > 1)
 
 
+def _pointed(cell: str, decimal: str) -> str:
+    """A number with a point before its decimals; any other text as it is."""
+    return cell.replace(",", ".") if decimal == "," and _WITH_COMMA.match(cell) else cell
+
+
 def _number(cell: str) -> float | None:
     text = cell.strip()
     if text.lower() in _MISSING:
@@ -314,18 +341,27 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _weights(rows: list[list[str]], place: int, source: str, number: int, with_dicts: bool) -> np.ndarray:
+def _weights(
+    rows: list[list[str]], layout: _Layout, source: str, number: int, with_dicts: bool
+) -> np.ndarray:
     """Weights of some rows, NaN where they are missing; `number` is the line of the first."""
-    cells = list(map(itemgetter(place), rows))
+    assert layout.weight is not None
+    cells = list(map(itemgetter(layout.weight), rows))
+    if layout.decimal == ",":
+        cells = [_pointed(cell, ",") for cell in cells]
     try:
         return np.fromiter(map(float, cells), float, len(cells))
     except ValueError:
         values = [1.0 if with_dicts and not cell else _number(cell) for cell in cells]
     if None in values:
         wrong = values.index(None)
+        way = (
+            "Add --decimal , for numbers with commas"
+            if _WITH_COMMA.match(cells[wrong])
+            else "Give numbers, or add --weights none to read the edges without"
+        )
         raise DataError(
-            f"{source}: '{shorten(cells[wrong])}' is no weight of an edge (near line {number + wrong}). Give "
-            "numbers, or add --weights none to read the edges without."
+            f"{source}: '{shorten(cells[wrong])}' is no weight of an edge (near line {number + wrong}). {way}."
         )
     return np.array(values, dtype=float)
 
@@ -344,7 +380,7 @@ def _blocks(
                 raise DataError(
                     f"{source}: line {above + 1} has more than {_BLOCK:,} characters; it is no edge."
                 )
-            lines = whole.split("\n")
+            lines, skipped = whole.split("\n"), 0
             if with_dicts:
                 found = _WITH_DICT.findall(whole)
                 if len(found) < sum(1 for line in lines if line.strip() and line.lstrip()[0] not in "#%"):
@@ -363,10 +399,10 @@ def _blocks(
                     layout.delimiter,
                 )
                 if awaits_header and rows:
-                    rows, awaits_header = rows[1:], False
+                    rows, awaits_header, skipped = rows[1:], False, 1
                 _require_width(rows, layout.width, source)
             if rows:
-                yield above + 1, rows
+                yield above + skipped + 1, rows
             above += len(lines)
             if not text:
                 return
@@ -400,10 +436,12 @@ def _head(path: Path, source: str, encoding: str | None) -> list[str]:
     return [line for line in lines if line.strip() and line.lstrip()[0] not in "#%"][:_SAMPLE]
 
 
-def _delimiter(path: Path, lines: list[str]) -> str:
+def _delimiter(path: Path, lines: list[str], decimal: str = ".") -> str:
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".tsv"):
         return "\t"
+    if decimal == ",":
+        return sniff_delimiter(lines[:50], ";\t|" + SPACES)
     return sniff_delimiter(lines[:50], ",;\t|" + SPACES if name.endswith(".csv") else "\t,;|" + SPACES)
 
 

@@ -72,6 +72,7 @@ def read_graph(
     header: bool | None = None,
     key: str | None = None,
     encoding: str | None = None,
+    decimal: str = ".",
 ) -> Graph:
     """Return the network in a file.
 
@@ -95,6 +96,8 @@ def read_graph(
         The array of an .npz that holds the matrix.
     encoding : str, optional
         Of an edge list, as "latin-1".
+    decimal : "." or ",", default="."
+        The mark before the decimals of weights in an edge list.
 
     Returns
     -------
@@ -128,9 +131,15 @@ def read_graph(
         if name.endswith(MATRIX_SUFFIXES):
             return _of_matrix_file(file, source, directed, key)
         if name.removesuffix(".gz").endswith(EDGE_SUFFIXES):
-            if columns is not None or header or is_edge_list(file, source, encoding):
+            if columns is not None or header or is_edge_list(file, source, encoding, decimal):
                 edges = read_edge_list(
-                    file, source, header=header, columns=columns, weights=weights, encoding=encoding
+                    file,
+                    source,
+                    header=header,
+                    columns=columns,
+                    weights=weights,
+                    encoding=encoding,
+                    decimal=decimal,
                 )
                 return graph_of_edges(edges, source, directed)
             return _of_matrix_file(file, source, directed, None)

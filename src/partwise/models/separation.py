@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -242,6 +243,36 @@ class SourceSeparation(BaseEstimator):
         """
         signal = self._checked(X, rate)
         return public(self._activations(self._short_time().forward(signal)), np.ndim(X) == 1)
+
+    def applied_to(self, X: Any, rate: float | None = None) -> SourceSeparation:
+        """The spectra of this model in another recording: when each sounds there, and how much of it they explain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_channels)
+            The signal.
+        rate : float, optional
+            Samples per second; must be that of the fit.
+
+        Returns
+        -------
+        SourceSeparation
+            With the spectra, notes and sources of this model; `activations_`, `times_`, `onsets_`, `shares_` and
+            `explained_` are of the other recording, which `separate()` then separates.
+        """
+        signal = self._checked(X, rate)
+        Z = self._short_time().forward(signal)
+        frames = self._activations(Z)
+        found = copy(self)
+        found.signal_, found._flat, found.n_channels_ = signal, np.ndim(X) == 1, signal.shape[1]
+        found.times_, found.n_samples_fit_ = self._short_time().times(len(signal)), frames.shape[1]
+        found.activations_ = public(frames, found._flat)
+        found.onsets_ = [find_onsets(a, found.times_) for a in frames.mean(axis=0).T]
+        loud = frames.sum(axis=(0, 1), dtype=float)
+        found.shares_ = loud / max(float(loud.sum()), 1e-300)
+        W = frames.reshape(-1, len(self.components_))
+        found.explained_ = explained(self._magnitudes(Z), W, self.components_)
+        return found
 
     def separate(
         self, X: Any = None, rate: float | None = None, *, by: str = "components", power: float | None = None

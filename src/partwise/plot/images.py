@@ -82,12 +82,10 @@ def draw_parts(
     **more : object
         Further parameters of `image_grid`.
     """
-    from matplotlib import colormaps
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+    from matplotlib.colors import to_rgb
 
-    signed = np.min(rows, initial=0.0) < 0
-    colours = LinearSegmentedColormap.from_list("signed", [SERIES[1], "white", "black"])
-    ink = (colours if signed else colormaps["gray_r"]).with_extremes(bad=FAINT)
+    signed = bool(np.min(rows, initial=0.0) < 0)
+    ink = _ink(signed)
     columns = columns or ceil(sqrt(len(rows) * shape[0] / shape[1]))
     picture = image_grid(rows, shape, columns, gap, **more)
     bounds = (
@@ -107,3 +105,35 @@ def draw_parts(
         )
     style.title(axes, title)
     axes.set_axis_off()
+
+
+def part_pixels(row: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """One part in the colours that `draw_parts` gives it.
+
+    Parameters
+    ----------
+    row : array of shape (height × width [× 3],)
+        The part.
+    shape : tuple of int
+        Height and width, and 3 where it has colours.
+
+    Returns
+    -------
+    array of uint8 of shape (height, width, 3)
+        Dark where the part is strong; with a hue below zero. Parts that have colours themselves: as they are.
+    """
+    tile = np.asarray(row, dtype=float).reshape(shape)
+    signed = bool(tile.min(initial=0.0) < 0)
+    tile = tile / (np.abs(tile).max(initial=0.0) or 1.0)
+    shade = (0.5 + 0.5 * tile) if signed else tile
+    colours = shade if len(shape) == 3 else _ink(signed)(shade)[..., :3]
+    return np.round(255.0 * np.clip(colours, 0.0, 1.0)).astype(np.uint8)
+
+
+def _ink(signed: bool) -> Any:
+    """The colours of numbers: black is the largest, white zero; a hue is the smallest where there are negative ones."""
+    from matplotlib import colormaps
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("signed", [SERIES[1], "white", "black"])
+    return (colours if signed else colormaps["gray_r"]).with_extremes(bad=FAINT)
