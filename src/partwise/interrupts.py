@@ -1,4 +1,4 @@
-"""Ctrl-C held back around statements of which all must be done, or none."""
+"""Ctrl-C held back around statements of which all must be done, or none; SIGTERM heard as Ctrl-C is."""
 
 from __future__ import annotations
 
@@ -41,3 +41,31 @@ def uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
         if pressed:
             handler(signal.SIGINT, None)
+
+
+@contextmanager
+def terminable() -> Iterator[list[int]]:
+    """A block in which SIGTERM does what Ctrl-C does, so that a batch system or a container that stops it loses nothing.
+
+    Yields a list that is empty as long as SIGTERM has not come. Where the program has a handler for SIGTERM, or on
+    another thread than the main one, nothing is changed.
+    """
+    on_main = threading.current_thread() is threading.main_thread()
+    came: list[int] = []
+    if not on_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield came
+        return
+
+    def as_interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        handler = signal.getsignal(signal.SIGINT)
+        # A shell makes programs in the background deaf to Ctrl-C: they have no handler for it.
+        if not callable(handler):
+            raise KeyboardInterrupt
+        handler(signal.SIGINT, frame)
+
+    signal.signal(signal.SIGTERM, as_interrupt)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

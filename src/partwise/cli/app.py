@@ -11,9 +11,12 @@ import typer
 
 from partwise._version import __version__
 from partwise.cli.groups import ListedGroup
+from partwise.interrupts import terminable
 from partwise.messages import printed
 from partwise.plugins import named, package_of
 
+#: Exit codes of calls that Ctrl-C and SIGTERM ended: 128 and the number of the signal.
+INTERRUPTED, TERMINATED = 130, 143
 #: Every verb: its name, and the module and the function (or the group of verbs) that it is. One file, one line.
 VERBS = {
     "fit": "partwise.cli.fit:fit",
@@ -86,30 +89,37 @@ for _name, _place in VERBS.items():
         app.command(_name)(_verb)
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; bad input ends with one sentence on stderr and exit code 2."""
+    with terminable() as terminated:
+        code = outcome(arguments)
+    sys.exit(TERMINATED if terminated and code == INTERRUPTED else code)
+
+
+def outcome(arguments: list[str] | None) -> int:
+    """The exit code of a call; errors that a user can act on were printed."""
     try:
         with printed():
             code = app(args=arguments, standalone_mode=False)
     except KeyboardInterrupt:
-        _stopped()
+        return _stopped()
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         print(f"partwise: {_sentence(error)}", file=sys.stderr)
-        sys.exit(2)
+        return 2
     except Exception as error:
         # Usage errors have a method `show`; typer may bundle its own click, so their class cannot be tested.
         if type(error).__name__ == "Abort":
-            _stopped()
+            return _stopped()
         if not (hasattr(error, "show") and hasattr(error, "exit_code")):
             raise
         error.show()
-        sys.exit(error.exit_code)
-    sys.exit(code if isinstance(code, int) else 0)
+        return int(error.exit_code)
+    return code if isinstance(code, int) else 0
 
 
-def _stopped() -> NoReturn:
+def _stopped() -> int:
     print("Stopped.", file=sys.stderr)
-    sys.exit(130)
+    return INTERRUPTED
 
 
 def _sentence(error: BaseException) -> str:
