@@ -45,7 +45,7 @@ def uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def terminable() -> Iterator[list[int]]:
-    """A block in which SIGTERM does what Ctrl-C does, so that a batch system or a container that stops it loses nothing.
+    """A block in which SIGTERM does what Ctrl-C does, so that what was found is kept.
 
     Yields a list that is empty as long as SIGTERM has not come. Where the program has a handler for SIGTERM, or on
     another thread than the main one, nothing is changed.

@@ -112,7 +112,7 @@ def parts(
     samples = Samples.of_pictures(pictures, pictures.labels if needs_labels(model) else None)
     if as_many_parts(model, len(pictures.names)):
         say(
-            f"Note: {len(pictures.names)} pictures and as many parts or more: each picture can be a part of its own, so "
+            f"Note: {len(pictures.names)} pictures, as many parts or more: each picture can be a part of its own, so "
             "the parts say little. Take a smaller -k, or give more pictures."
         )
     after = partial(shown, pictures=pictures, singly=save_parts)

@@ -131,7 +131,7 @@ def part_pixels(row: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _ink(signed: bool) -> Any:
-    """The colours of numbers: black is the largest, white zero; a hue is the smallest where there are negative ones."""
+    """The colours of numbers: black is the largest, white zero; below zero there is a hue."""
     from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap
 
