@@ -100,6 +100,15 @@ def test_ctrl_c_keeps_the_draws_so_far():
         assert len(counts) == 1
 
 
+def test_chains_that_were_stopped_before_their_first_step_have_a_draw_and_a_trace():
+    with pytest.warns(Interrupted), open_session() as session:
+        session.interrupt()
+        made = go(n_warmup=10)
+    for chain in made.chains:
+        assert chain.n_draws == 1
+        assert len(chain.trace["log_posterior"]) >= 1
+
+
 @pytest.mark.parametrize("n_pressed", [1, 350, 599])
 def test_chains_go_on_from_a_checkpoint_to_the_same_bits(tmp_path, n_pressed):
     whole = go()

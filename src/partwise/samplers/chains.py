@@ -246,6 +246,7 @@ class _Stepper:
         """A step whose outcome is recorded, wherever the chain stands."""
         chain.state, info = self.kernel.step(problem, chain.state, rng)
         self._check(info.objective, chain)
+        chain.trace.record({"log_posterior": info.objective})
         self.record(problem, chain, info)
 
     def record(self, problem: Any, chain: Chain[Any], info: Info) -> None:
