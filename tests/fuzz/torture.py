@@ -40,7 +40,7 @@ LOSSES = (
     "negative-binomial",
     "bernoulli",
 )
-SOLVERS = ("auto", "hals", "scd", "emu", "mu", "cd", "randomized")
+SOLVERS = ("auto", "hals", "filled", "scd", "emu", "mu", "cd", "randomized")
 
 
 def plain(rng: np.random.Generator) -> np.ndarray:

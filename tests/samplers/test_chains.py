@@ -101,9 +101,13 @@ def test_ctrl_c_keeps_the_draws_so_far():
 
 
 def test_chains_that_were_stopped_before_their_first_step_have_a_draw_and_a_trace():
-    with pytest.warns(Interrupted), open_session() as session:
-        session.interrupt()
-        made = go(n_warmup=10)
+    def stopped_at_once():
+        with open_session() as session:
+            session.interrupt()
+            return go(n_warmup=10)
+
+    with pytest.warns(Interrupted):
+        made = stopped_at_once()
     for chain in made.chains:
         assert chain.n_draws == 1
         assert len(chain.trace["log_posterior"]) >= 1

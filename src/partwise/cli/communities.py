@@ -165,10 +165,10 @@ def own_nodes(model: Any, community: int, names: list[str]) -> dict[str, Any]:
     """How many nodes are in a community, and those of most weight in it: nodes of other communities have some too."""
     import numpy as np
 
-    from partwise.models.summary import TOP, leading, parts_of
+    from partwise.models.summary import TOP, leading
 
     inside = model.labels_ == community
-    weights = np.where(inside, parts_of(model)[community], 0.0)
+    weights = np.where(inside, model.components_[community], 0.0)
     count = int(inside.sum())
     return {
         "sentence": f"{count} node{'s' * (count != 1)}",

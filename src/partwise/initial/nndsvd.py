@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from partwise.initial.orthonormal import orthonormalise
 from partwise.matrix import Matrix
+from partwise.parallel import matmul
 
 
 def nndsvd(
@@ -111,10 +113,10 @@ def truncated_svd(
     """
     data = _Completed(X, signed)
     Q = _range(data, min(rank + n_oversample, *X.shape), rng, n_power)
-    small = data.transposed_times(Q.astype(X.dtype)).astype(float)
-    V, S, Qt = np.linalg.svd(small, full_matrices=False)
-    V, S = V[:, :rank], S[:rank]
-    U = Q @ Qt.T[:, :rank]
+    V, R = orthonormalise(data.transposed_times(Q.astype(X.dtype)))
+    turn, S, Qt = np.linalg.svd(R)
+    V, S = matmul(V, turn[:, :rank]), S[:rank]
+    U = matmul(Q, Qt.T[:, :rank])
     if data.root is not None:
         idle = data.root[:, 0] == 0
         U = U / np.where(idle, 1.0, data.root[:, 0])[:, None]
@@ -131,8 +133,9 @@ def range_finder(X: Matrix, size: int, rng: np.random.Generator, n_power: int) -
 
 def _range(data: _Completed, size: int, rng: np.random.Generator, n_power: int) -> np.ndarray:
     dtype = data.X.dtype
-    Q = np.linalg.qr(data.times(rng.standard_normal((data.X.shape[1], size)).astype(dtype)).astype(float))[0]
+    Y = data.times(rng.standard_normal((data.X.shape[1], size)).astype(dtype))
     for _ in range(n_power):
-        Z = np.linalg.qr(data.transposed_times(Q.astype(dtype)).astype(float))[0]
-        Q = np.linalg.qr(data.times(Z.astype(dtype)).astype(float))[0]
-    return Q
+        Q = orthonormalise(Y, exact=False)[0]
+        Z = orthonormalise(data.transposed_times(Q), exact=False)[0]
+        Y = data.times(Z)
+    return orthonormalise(Y)[0]

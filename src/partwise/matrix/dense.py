@@ -9,6 +9,7 @@ import numpy as np
 
 from partwise.losses import Loss
 from partwise.matrix.base import InMemory, Matrix, RowSlab, block_height
+from partwise.matrix.kernels import keep_observed, square_errors
 from partwise.matrix.loss_kernels import kernels_for
 from partwise.parallel import matmul, over_rows, worthwhile
 
@@ -159,6 +160,88 @@ class Dense(InMemory):
         if self._v is None:
             return np.broadcast_to(B.sum(axis=0), (self.shape[0], B.shape[1])).copy()
         return self._v.T @ B if self._transposed else self._v @ B
+
+    @property
+    def weights(self) -> np.ndarray:
+        """ω as an array of the shape of this matrix, which may not be written to; all ones where there are none."""
+        if self._v is None:
+            return np.broadcast_to(np.ones((), self.dtype), self.shape)
+        return self._v.T if self._transposed else self._v
+
+    def observed_only(self) -> InMemory:
+        """The same data with entries of weight 0 left out, for those who visit entries one by one.
+
+        Returns
+        -------
+        Sparse
+            With unstored entries unobserved.
+        """
+        import scipy.sparse as sp
+
+        from partwise.matrix.sparse import Sparse
+
+        v = self.weights
+        u = self._u.T if self._transposed else self._u
+        rows, columns = np.nonzero(v)
+        weights = v[rows, columns]
+        indptr = np.zeros(self.shape[0] + 1, np.int64)
+        np.cumsum(np.count_nonzero(v, axis=1), out=indptr[1:])
+        X = sp.csr_matrix((u[rows, columns] / weights, columns.astype(np.int32), indptr), self.shape)
+        return Sparse.of(
+            X, None if (weights == 1).all() else weights, self.row_weight, unstored_observed=False
+        )
+
+    def filled_product(self, A: np.ndarray, B: np.ndarray, Bc: np.ndarray) -> np.ndarray:
+        """X̃ · Bc with X̃ the data where their weight is not 0, and A Bᵀ where it is.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples, k)
+        B, Bc : arrays of shape (n_features, k)
+            The other factor, and what the completed data are multiplied by.
+
+        Returns
+        -------
+        array of shape (n_samples, k)
+            The product.
+        """
+        out = np.empty((self.shape[0], Bc.shape[1]), self.dtype)
+
+        def task(part: slice) -> None:
+            Y, u, v = self._reconstruct(A, B, part)
+            keep_observed(u, v, Y)
+            out[part] = (Y.T if self._transposed else Y) @ Bc
+
+        self._over_parts(task)
+        return out
+
+    def squared_error(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Σ_j (x − (A Bᵀ))² of each row, over entries whose weight is not 0; inner weights count.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples, k)
+        B : array of shape (n_features, k)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            In double precision.
+        """
+        out = np.empty(self.shape[0])
+        c = None if self.inner_weight is None else self.inner_weight
+
+        def task(part: slice) -> None:
+            Y, u, v = self._reconstruct(A, B, part)
+            square_errors(u, v, Y)
+            axis = 0 if self._transposed else 1
+            if c is None:
+                out[part] = Y.sum(axis=axis, dtype=float)
+            else:
+                out[part] = c @ Y if self._transposed else Y @ c
+
+        self._over_parts(task)
+        return out
 
     def _over_parts(self, task: Callable[[slice], None]) -> None:
         """Call `task` for parts of the rows, each small enough for its reconstruction to stay in cache."""

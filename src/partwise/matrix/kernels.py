@@ -70,3 +70,20 @@ def scatter_columns(
             rows_out[place] = i
             for a in range(kinds):
                 data_out[a, place] = data[a, e]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def keep_observed(u: np.ndarray, v: np.ndarray, Y: np.ndarray) -> None:
+    """Put the data u into the reconstruction Y wherever their weight v is not 0."""
+    for i in range(Y.shape[0]):
+        for j in range(Y.shape[1]):
+            Y[i, j] = u[i, j] if v[i, j] != 0.0 else Y[i, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def square_errors(u: np.ndarray, v: np.ndarray, Y: np.ndarray) -> None:
+    """Replace the reconstruction Y by its squared distance from the data u, 0 where their weight v is 0."""
+    for i in range(Y.shape[0]):
+        for j in range(Y.shape[1]):
+            d = u[i, j] - Y[i, j]
+            Y[i, j] = d * d if v[i, j] != 0.0 else 0.0 * d

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from partwise.core import Callback, Problem, Result, Session, State, run
+from partwise.core import Callback, Problem, Result, Session, State, Stopping, run
 from partwise.initial import INITS, start_factors
 from partwise.io.registry import register_model, register_value
 from partwise.losses import REGISTRY as LOSSES
@@ -20,6 +20,7 @@ from partwise.matrix import Matrix
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.convention import conventional
 from partwise.models.file_contents import NMF_CONTENTS
+from partwise.models.frobenius_start import frobenius_start, helps
 from partwise.models.inputs import Given, check_start, given
 from partwise.models.loss_estimate import with_estimated_loss
 from partwise.models.parameters import check_nmf
@@ -28,8 +29,9 @@ from partwise.models.units import Units, exponent_of, in_units, inside, logarith
 from partwise.priors import COUPLINGS, NO_PRIOR, ElasticNet, Prior, SumPrior, entrywise
 from partwise.priors import REGISTRY as PRIORS
 from partwise.priors.scaled import times_power
-from partwise.solvers import pick_solver
+from partwise.solvers import best_solver, make_solver, pick_solver
 from partwise.solvers.base import AlternatingSolver
+from partwise.solvers.filled import without_holes
 
 # Model files may name every loss and every prior.
 _VALUES: set[type] = {SumPrior, *PRIORS.values(), *COUPLINGS.values()}
@@ -554,7 +556,23 @@ class NMF(FactorModel):
                 UserWarning,
                 stacklevel=5,
             )
+        return self._solver_for(problem)
+
+    def _solver_for(self, problem: Problem) -> AlternatingSolver:
+        """The solver that is meant by the name given.
+
+        scikit-learn has all losses but the Frobenius one by "mu" alone: who names it means the loss, and gets the
+        fastest solver for it. Who gives a start as well studies the updates, and gets these; so do penalties, which
+        under exact steps may leave no component at all where multiplicative updates only come near that.
+        """
+        plain = problem.terms_W.empty and problem.terms_H.empty
+        if self.solver == "mu" and self.init != "custom" and plain:
+            return best_solver(problem, self.shuffle)
         return pick_solver(self.solver, problem, self.shuffle)
+
+    def _stopping(self, solver: AlternatingSolver) -> Stopping:
+        """The rule that the name of the solver stands for."""
+        return (make_solver("mu") if self.solver == "mu" else solver).stopping(self.tol)
 
     def _start(
         self,
@@ -587,15 +605,19 @@ class NMF(FactorModel):
     ) -> list[_Outcome]:
         """Up to `n_init` runs; Ctrl-C ends the run under way and those that were to come."""
         generators = as_generator(self.random_state).spawn(self.n_init)
+        observed = without_holes(problem)
 
         def attempt(i: int) -> _Outcome:
             rng = generators[i]
             W, Ht = self._start(problem, k, start, fixed, i, rng)
+            if self.init is None and self.solver == "auto" and start is None and helps(problem, solver):
+                name = f"start{i}"
+                W, Ht = frobenius_start(session, problem, W, Ht, self.tol, self.max_iter, rng, name)
             result = run(
-                problem,
+                observed,
                 solver,
-                solver.init(problem, W, Ht),
-                stopping=solver.stopping(self.tol),
+                solver.init(observed, W, Ht),
+                stopping=self._stopping(solver),
                 max_iter=self.max_iter,
                 callbacks=[in_units(callback, units) for callback in self.callbacks or ()],
                 rng=rng,
@@ -644,7 +666,7 @@ class NMF(FactorModel):
             update_H=False,
             pairings=(),
         )
-        return pick_solver(self.solver, held).solve_rows(held, Ht, self.max_iter, self.tol)
+        return self._solver_for(held).solve_rows(held, Ht, self.max_iter, self.tol)
 
     def _keep(
         self,
@@ -675,7 +697,7 @@ class NMF(FactorModel):
         self.reconstruction_err_ = float(units.loss(root, 0.5))
         self.converged_ = best.result.converged
         self.ended_by_ = best.result.reason
-        self.solver_ = solver.name if self.solver == "auto" else self.solver
+        self.solver_ = solver.name if self.solver in ("auto", "mu") else self.solver
         self.history_ = {
             "objective": units.objective(np.array(best.result.history.objective)),
             "seconds": np.array(best.result.history.seconds),

@@ -231,9 +231,12 @@ def quadratic_move(
 ) -> tuple[float, float, float]:
     """New value, slope and curvature of one coordinate under the Frobenius loss."""
     g, h = parabola(ui, vi, bt, y, p, weighted, other, owed)
-    for q in range(a.shape[0]):
+    # Empty where nothing but the held entries counts.
+    for q in range(gram.shape[0]):
         g += gram[t, q] * a[q]
-    h += gram[t, t] + bend
+    h += bend
+    if gram.shape[0] > 0:
+        h += gram[t, t]
     g += slope
     new = np.float64(bounded_minimiser(h, h * old - g, log_weight, old, lower, upper))
     if log_weight > 0.0:
@@ -396,7 +399,6 @@ def quadratic_row_loss(
     owed: float,
 ) -> float:
     """The row's loss without its constant, Σ ½ ω y² − u y; y first gets what it is owed."""
-    k = a.shape[0]
     d = y.dtype.type(owed)
     total = 0.0
     for e in range(p):
@@ -404,8 +406,8 @@ def quadratic_row_loss(
         total -= np.float64(u[e]) * z
         if weighted:
             total += 0.5 * np.float64(v[e]) * z * z
-    for t in range(k):
-        for q in range(k):
+    for t in range(gram.shape[0]):
+        for q in range(gram.shape[0]):
             total += 0.5 * gram[t, q] * np.float64(a[t]) * np.float64(a[q])
     return total
 

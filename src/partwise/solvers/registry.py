@@ -9,6 +9,7 @@ from typing import TypeVar
 from partwise.core import Problem
 from partwise.plugins import add, find
 from partwise.solvers.base import AlternatingSolver
+from partwise.solvers.filled import FilledHals
 from partwise.solvers.hals import Hals
 from partwise.solvers.mu import ExtrapolatedUpdate, MultiplicativeUpdate
 from partwise.solvers.randomized import Randomized
@@ -19,6 +20,7 @@ _Class = TypeVar("_Class", bound=type[AlternatingSolver])
 #: Name → how to make it, given `shuffle`. "cd" and "mu" are scikit-learn's own, with its stopping rules.
 REGISTRY: dict[str, Callable[[bool], AlternatingSolver]] = {
     "hals": lambda shuffle: Hals(shuffle=shuffle),
+    "filled": lambda shuffle: FilledHals(shuffle=shuffle),
     "scd": lambda shuffle: CoordinateDescent(shuffle=shuffle),
     "randomized": lambda shuffle: Randomized(shuffle=shuffle),
     "emu": lambda shuffle: ExtrapolatedUpdate(),
@@ -27,7 +29,7 @@ REGISTRY: dict[str, Callable[[bool], AlternatingSolver]] = {
 }
 
 #: Fastest first; the last one takes everything.
-_PREFERENCE = ("hals", "scd", "emu")
+_PREFERENCE = ("hals", "filled", "scd", "emu")
 
 
 def register_solver(cls: _Class) -> _Class:

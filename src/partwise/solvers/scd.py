@@ -136,7 +136,7 @@ def descend(
     # What entries outside the held ones contribute, for all rows alike.
     assert loss.newton is not None
     base = X.background * (Bc.sum(axis=0, dtype=float) if loss.flat else np.zeros(k))
-    gram = X.background * (B.T @ Bc).astype(float) if loss.gram else np.zeros((k, k))
+    gram = X.background * (B.T @ Bc).astype(float) if loss.gram and X.background else np.zeros((0, 0))
     Bt = np.ascontiguousarray(B.T)
     held = terms.for_kernels(*A.shape)
     violation, losses = np.zeros(len(A)), np.zeros(len(A))
