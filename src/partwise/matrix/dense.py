@@ -197,6 +197,7 @@ class Dense(InMemory):
         Parameters
         ----------
         A : array of shape (n_samples, k)
+            The factor of the rows.
         B, Bc : arrays of shape (n_features, k)
             The other factor, and what the completed data are multiplied by.
 
@@ -221,7 +222,9 @@ class Dense(InMemory):
         Parameters
         ----------
         A : array of shape (n_samples, k)
+            The factor of the rows.
         B : array of shape (n_features, k)
+            The factor of the columns.
 
         Returns
         -------
