@@ -89,3 +89,31 @@ def test_the_cost_of_structured_models_is_measured_and_missing_peers_say_so(monk
         main(["bench", "nowhere", "--structure", "-o", str(tmp_path)])
     assert stop.value.code == 2
     assert "with --structure there are" in capsys.readouterr().err
+
+
+def test_default_fits_missing_entries_and_transform_are_measured(tmp_path, monkeypatch, capsys):
+    import numpy as np
+
+    from partwise.bench import transforms
+    from partwise.bench.datasets import DATASETS
+
+    monkeypatch.setitem(DATASETS, "digits", lambda: np.random.default_rng(0).random((60, 20), np.float32))
+    monkeypatch.setattr(transforms, "SIZES", (1, 70))
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main(["bench", "digits-frobenius", "-o", str(tmp_path), "--seeds", "1", "--json", *arguments])
+        return ended.value.code
+
+    assert call("--defaults") == 0
+    (row,) = json.loads((tmp_path / "defaults.json").read_text())["rows"]
+    assert row["ratio"] == pytest.approx(row["theirs_seconds"] / row["ours_seconds"])
+    assert row["higher"] == pytest.approx(row["ours_objective"] / row["theirs_objective"] - 1)
+    assert call("--missing", "0.1,0.8") == 0
+    solvers = [row["solver"] for row in json.loads((tmp_path / "missing.json").read_text())["rows"]]
+    assert solvers == ["filled", "scd"]
+    assert call("--transform") == 0
+    assert [row["rows"] for row in json.loads((tmp_path / "transforms.json").read_text())["rows"]] == [1, 70]
+    capsys.readouterr()
+    assert call("--missing", "30 %") == 2
+    assert "shares between 0 and 1" in capsys.readouterr().err

@@ -18,7 +18,9 @@ def bench(
     ] = None,
     output: Output = Path("partwise-bench-results"),
     seeds: Annotated[int, typer.Option(help="Starts for each case.")] = 5,
-    seconds: Annotated[float, typer.Option(help="How long each peer runs.")] = 60.0,
+    seconds: Annotated[
+        float, typer.Option("--horizon", "--seconds", help="How many seconds each peer runs.")
+    ] = 60.0,
     peer: Annotated[list[str] | None, typer.Option(help="Race only this peer; may be repeated.")] = None,
     tiles: Annotated[
         bool, typer.Option("--tiles", help="Race Boolean factorization instead; CASES are tables.")
@@ -29,6 +31,16 @@ def bench(
             "--structure", help="Cost of models with a graph, labels, layers; CASES: dense, sparse."
         ),
     ] = False,
+    defaults: Annotated[
+        bool, typer.Option("--defaults", help="Whole default fits instead, ours and scikit-learn's.")
+    ] = False,
+    missing: Annotated[
+        str | None,
+        typer.Option(metavar="SHARES", help="Cost of missing entries instead, for shares as 0.01,0.3,0.9."),
+    ] = None,
+    transform: Annotated[
+        bool, typer.Option("--transform", help="transform of 1, 100 and 100,000 rows instead.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Race against other libraries: how soon partwise reaches what they end at. Data from PARTWISE_DATA where set."""
@@ -37,6 +49,9 @@ def bench(
         return
     if structure:
         bench_structure(output, cases or (), seeds, as_json)
+        return
+    if defaults or missing is not None or transform:
+        bench_calls(output, cases or (), seeds, missing, transform, as_json)
         return
     from partwise.bench.run import run_bench, table_lines
     from partwise.bench.solvers import SOLVERS
@@ -49,6 +64,37 @@ def bench(
     summary = run_bench(output, cases or (), seeds, seconds, peer or ())
     lines = [*table_lines(summary), f"Results are in {output}/: bench.json, bench.png"]
     emit({"machine": summary["machine"], "table": summary["table"]}, as_json, lines)
+
+
+def bench_calls(
+    output: Path, names: Sequence[str], rounds: int, missing: str | None, transform: bool, as_json: bool
+) -> None:
+    """Calls as people make them; see `partwise.bench.defaults`, `partwise.bench.missing` and `transforms`."""
+    if missing is not None:
+        from partwise.bench.missing import race_missing
+
+        summary = race_missing(output, names, shares_from(missing), rounds)
+        file = "missing.json"
+    elif transform:
+        from partwise.bench.transforms import race_transforms
+
+        summary, file = race_transforms(output, names, rounds), "transforms.json"
+    else:
+        from partwise.bench.defaults import race_defaults
+
+        summary, file = race_defaults(output, names, rounds), "defaults.json"
+    emit(summary, as_json, [*summary.pop("lines"), f"Results are in {output}/: {file}"])
+
+
+def shares_from(text: str) -> list[float]:
+    """Shares of missing entries from a text such as 0.01,0.3."""
+    try:
+        shares = [float(part) for part in text.split(",")]
+    except ValueError:
+        shares = []
+    if not shares or not all(0.0 < share < 1.0 for share in shares):
+        raise ValueError(f"--missing takes shares between 0 and 1, as 0.01,0.3,0.9; got '{text}'.")
+    return shares
 
 
 def bench_tiles(

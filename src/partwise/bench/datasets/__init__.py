@@ -1,6 +1,6 @@
 """Data sets of the race: one file each, with `load()` and what it is called."""
 
-from partwise.bench.datasets import digits, mnist, newsgroups, orl, reuters, synthetic
+from partwise.bench.datasets import digits, mnist, more, newsgroups, orl, reuters, synthetic
 
 DATASETS = {
     "orl": orl.load,
@@ -9,6 +9,10 @@ DATASETS = {
     "20news-tfidf": newsgroups.load_tfidf,
     "20news-counts": newsgroups.load_counts,
     "reuters-counts": reuters.load,
+    "cbcl": more.load_cbcl,
+    "all-aml": more.load_genes,
+    "bbc-counts": more.load_bbc,
+    "bbc-tfidf": more.load_bbc_tfidf,
     "digits": digits.load,
     "synthetic": synthetic.load,
     "synthetic-sparse": synthetic.load_sparse,
