@@ -9,6 +9,7 @@ import numpy as np
 
 from partwise.io.budget import left, spend
 from partwise.io.cells import Reading, Rows
+from partwise.io.choice import names_rows
 from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
 from partwise.io.layout import holds_text, number
@@ -27,7 +28,9 @@ def read_parquet(path: Path, source: str, reading: Reading | None = None) -> Tab
         # Text as numbers of words: a file may say the same long text of every row.
         with parquet.ParquetFile(path, read_dictionary=words) as file:
             table = _read(file)
-        if reading is not None and reading.acts:
+        names = [field.name for field in table.schema]
+        plain = reading is None or (reading.guesses and not words and not any(map(names_rows, names)))
+        if reading is not None and reading.acts and not plain:
             return table_of_cells(_rows(table), source, True, None, reading)
         return _from_arrow(table, source)
     except (DataError, MemoryError):
