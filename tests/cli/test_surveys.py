@@ -50,7 +50,10 @@ def test_tiles_of_every_coding_are_the_same(answers, tmp_path, capsys, monkeypat
         found.append(usage(folder))
         assert found[-1] == found[0]
     assert found[0][0][0] == "100"
-    assert call("transform", tmp_path / "words" / "model.partwise", tmp_path / "ticks.csv") == 0
+    model = tmp_path / "words" / "model.partwise"
+    assert call("transform", model, tmp_path / "ticks.csv") == 2
+    assert "holds 'x' in row" in capsys.readouterr().err
+    assert call("transform", model, tmp_path / "ticks.csv", "--yes", "x", "--no", "") == 0
     out = capsys.readouterr().out
     assert list(csv.reader(io.StringIO(out)))[1:] == found[0]
 

@@ -81,7 +81,7 @@ def interpreted(
         meanings[place] = meaning
         if is_answer(meaning):
             kept[place] = vocabulary(meaning or {}, sides)
-        elif answers.numbers and column.words <= {"0", "1", *given}:
+        elif answers.numbers and column.words and column.words <= {"0", "1", *given}:
             kept[place] = {"1": "1", "0": "0"} | (meaning or {})
         else:
             kept[place] = meaning
