@@ -74,7 +74,7 @@ def test_predict_and_transform_read_as_the_fit_did(answers, tmp_path, capsys):
     out, said = capsys.readouterr()
     assert [line.split(",")[:2] for line in out.splitlines()[1:]] == [["1", "yes"], ["2", "no"]]
     assert "read as the data of the fit were: yes is 2, no is 1, 99 is missing" in said
-    assert "unknown to the model set aside: 'extra'" in said
+    assert "unknown to the model left out: 'extra'" in said
     assert call("predict", model, new, "--yes", "1", "--no", "2") == 0
     out, said = capsys.readouterr()
     assert [line.split(",")[1] for line in out.splitlines()[1:]] == ["no", "yes"]

@@ -28,7 +28,7 @@ def test_answers_mean_in_new_rows_what_they_meant_before(write):
     assert found.column_names == ["b", "a"]
     np.testing.assert_array_equal(found.data, [[0, 0], [1, NAN]])
     assert found.row_names == ["2", "1"]
-    assert "unknown to the model set aside: 'extra'" in found.notes[0]
+    assert "unknown to the model left out: 'extra'" in found.notes[0]
     np.testing.assert_array_equal(read(new, coding=old.coding, yes="1", no="2").data, [[1, 1], [0, NAN]])
 
 

@@ -91,5 +91,5 @@ def as_before(data: Path, given: dict[str, Any], coding: Coding) -> dict[str, An
         used["id"] = kept["id"]
     if used:
         said = [f"--{name} {value[0] if name == 'columns' else value}" for name, value in used.items()]
-        say(f"Note: {data}: read as the texts of the fit were: {', '.join(said)}.")
+        say(f"Note: {data}: read as the texts of the fit were: {' '.join(said)}.")
     return given | used

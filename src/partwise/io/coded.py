@@ -93,8 +93,8 @@ def _is_text(rows: Rows, place: int) -> bool:
 def _left_out(source: str, names: Sequence[str]) -> tuple[str, ...]:
     if not names:
         return ()
-    which = "a column" if len(names) == 1 else f"{len(names)} columns"
-    return (f"{source}: {which} unknown to the model set aside: {listing(names)}.",)
+    which = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    return (f"{source}: {which} unknown to the model left out: {listing(names)}.",)
 
 
 def _fits(cells: Sequence[str], meanings: Sequence[Meaning | None]) -> bool:

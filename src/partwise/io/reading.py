@@ -107,7 +107,12 @@ def read(
     """
     source = os.fspath(path)
     name = source if format is None else f".{format.lstrip('.').lower()}"
-    said = {"key": key, "encoding": encoding, "decimal": decimal, "transpose": transpose or None}
+    said: dict[str, Any] = {
+        "key": key,
+        "encoding": encoding,
+        "decimal": decimal,
+        "transpose": transpose or None,
+    }
     used = {option: value for option, value in said.items() if value is not None}
     if coding is not None:
         used = {**_applicable(coding.options, name), **used}
