@@ -84,6 +84,17 @@ def test_predict_and_transform_read_as_the_fit_did(answers, tmp_path, capsys):
     assert "column 'salad' holds '0' in row 3" in capsys.readouterr().err
 
 
+def test_columns_that_a_model_of_python_does_not_know_are_not_judged(answers, tmp_path, capsys):
+    pd = pytest.importorskip("pandas")
+    save(BooleanMF(2, max_iter=20).fit(pd.DataFrame(answers, columns=NAMES)), tmp_path / "m.partwise")
+    new = tmp_path / "new.csv"
+    new.write_text("who,maybe,soup,tea,salad,cake\n1,2,ja,ja,nein,ja\n2,maybe,nein,ja,nein,ja\n")
+    assert call("transform", tmp_path / "m.partwise", new) == 0
+    said = capsys.readouterr().err
+    assert "2 columns unknown to the model left out: 'who' and 'maybe'" in said
+    assert "4 columns were read as yes and no" in said
+
+
 def test_a_test_file_is_read_as_the_training_file(answers, tmp_path, capsys):
     path = write(tmp_path / "a.csv", answers)
     new = tmp_path / "new.csv"

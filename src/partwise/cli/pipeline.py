@@ -67,10 +67,11 @@ class Samples:
             size = (shape[0], shape[1])
             key = reading.get("key") or (coding.options.get("key") if coding else None)
             return cls.of_pictures(read_pictures(data, size=size, colour=len(shape) > 2, key=key))
-        if coding is None:
-            return cls.of(read(data, yes_no=getattr(first, "yes_no", "answers"), **reading))
-        say_coding(str(data), coding, reading)
-        return cls.of(read(data, coding=coding, **reading))
+        if coding is not None:
+            say_coding(str(data), coding, reading)
+        elif hasattr(first, "feature_names_in_"):
+            coding = Coding(tuple(str(name) for name in first.feature_names_in_))
+        return cls.of(read(data, yes_no=getattr(first, "yes_no", "answers"), coding=coding, **reading))
 
     @classmethod
     def of(cls, table: Any) -> Samples:

@@ -14,6 +14,8 @@ from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, interpreted, worth_reading
 from partwise.io.layout import MISSING
 
+#: Rows by which it is judged whether a table holds answers.
+_SAMPLE = 50
 _GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
 
 
@@ -46,7 +48,8 @@ class Reading:
     @property
     def guesses(self) -> bool:
         """Whether nothing is asked for but that words for yes and no are understood where there are any."""
-        return self.answers == Answers(guess=True, codes=True) and self.coding is None and not self.chooses
+        asks = Answers(guess=True, codes=self.answers.codes)
+        return self.answers == asks and self.coding is None and not self.chooses
 
     @property
     def acts(self) -> bool:
@@ -105,14 +108,17 @@ def prepared(
     if reading.coding is not None:
         from partwise.io.coded import as_coded
 
-        return as_coded(rows, source, header, row_names, reading, head[0])
+        coded = as_coded(rows, source, header, row_names, reading, head[0])
+        if coded is not None:
+            return coded
     width = len(head[0])
     places = list(range(width))
     if reading.guesses:
         places = worth_reading(rows, width)
     interprets = reading.interprets and bool(places)
     named = row_names is None and header is not False and any(map(names_rows, head[0]))
-    if interprets or named or (reading.guesses and _mostly_answers(rows, width)):
+    counted = reading.guesses and are_unique([cells[0] for _, cells in _first(rows, _SAMPLE)[1:]])
+    if interprets or named or counted:
         found, why = _find_id(rows, head[0], header, row_names, reading)
         if found is not None:
             order = [found, *(place for place in range(len(head[0])) if place != found)]
@@ -217,7 +223,7 @@ def _find_id(
 
 def _mostly_answers(rows: Rows, width: int) -> bool:
     """Whether most columns behind the first, at least two, hold nothing but answers, by the first rows."""
-    some = [cells for _, cells in _first(rows, 200)[1:] if len(cells) == width]
+    some = [cells for _, cells in _first(rows, _SAMPLE)[1:] if len(cells) == width]
     known = [CODES | {"0", "2"}, TICKS, *(yes | no for yes, no in PAIRS)]
     answers = 0
     for column in list(zip(*some))[1:]:

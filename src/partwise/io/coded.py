@@ -11,7 +11,7 @@ from partwise.io.cells import Prepared, Reading, picked
 from partwise.io.choice import names_rows
 from partwise.io.coding import Coding, is_answer, spread
 from partwise.io.errors import DataError
-from partwise.io.interpret import Rows, first_row, replaced
+from partwise.io.interpret import Rows, first_row, interpreted, replaced
 from partwise.io.layout import MISSING, holds_text
 from partwise.io.words import listing, shorten
 
@@ -20,8 +20,10 @@ _SAMPLE = 100
 
 def as_coded(
     rows: Rows, source: str, header: bool | None, row_names: bool | None, reading: Reading, head: list[str]
-) -> Prepared:
+) -> Prepared | None:
     """Rows with the columns of the coding, and with 1, 0 and empty cells for yes, no and missing.
+
+    None where the coding says nothing of this table: it has neither meanings nor one of its columns.
 
     Parameters
     ----------
@@ -54,7 +56,15 @@ def as_coded(
         meanings = [known.get(names[place]) for place in order]
         begin = len(order) > len(places) and order[0] == first
         notes = _left_out(source, spare)
+        if not coding.meanings:
+            width = len(order)
+            rows, more, found = interpreted(
+                rows, source, True, begin, reading.answers, reading.aside, range(width), width
+            )
+            return Prepared(rows, True, begin, (*notes, *more), found)
         return _read(rows, source, True, begin, reading, meanings, [names[place] for place in order], notes)
+    if not coding.meanings:
+        return None
     width = len(names)
     count = len(coding.columns) if coding.columns is not None else len(coding.meanings)
     if len(coding.meanings) == 1 and not known:
@@ -134,7 +144,7 @@ def _read(
         None if place < begin or names[place] in reading.aside else _with(meaning, given)
         for place, meaning in enumerate(meanings)
     ]
-    row_names = True if begin else None if reading.coding is None or not header else False
+    row_names = True if begin else False if header else None
     if not any(meant):
         return Prepared(rows, header, row_names, notes, meanings)
     body = (cells for _, cells in rows() if len(cells) == width)

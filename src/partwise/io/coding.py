@@ -33,7 +33,8 @@ class Coding:
         The names of the columns, None where the table had none.
     meanings : tuple
         For each column what its cells mean: a dict, cell without case and accents → "1" (yes), "0" (no) or ""
-        (missing); None where cells are numbers and nothing else. One entry alone is that of every column.
+        (missing); None where cells are numbers and nothing else. One entry alone is that of every column. Empty where
+        it is not known, so that the columns are judged anew.
     options : dict
         Those of `partwise.io.read` that another table like this one needs: "key", "encoding", "decimal", "id" and
         "transpose"; "column", of texts.
@@ -98,7 +99,7 @@ class Coding:
         """
         if self.columns is None:
             return {}
-        return dict(zip(self.columns, spread(self.meanings, len(self.columns))))
+        return dict(zip(self.columns, spread(self.meanings or (None,), len(self.columns))))
 
     def without(self, place: int) -> Coding:
         """The coding of the table without one column.
@@ -111,6 +112,7 @@ class Coding:
         Returns
         -------
         Coding
+            Of the others.
         """
 
         def left(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -126,6 +128,7 @@ class Coding:
         Returns
         -------
         Coding
+            Without names of columns.
         """
         every: Meaning = {}
         for meaning in self.meanings:

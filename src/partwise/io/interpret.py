@@ -15,7 +15,7 @@ from partwise.io.layout import MISSING
 #: A function that goes through the rows from the beginning: the number of each in the file, and its cells.
 Rows = Callable[[], Iterator[tuple[int, list[str]]]]
 #: Rows by which it is judged which columns may hold words.
-_SAMPLE = 200
+_SAMPLE = 100
 
 
 def worth_reading(rows: Rows, width: int) -> list[int]:

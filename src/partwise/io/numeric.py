@@ -21,7 +21,7 @@ def applied(table: Table, reading: Reading) -> Table:
     """The table with the chosen columns, and with 1, 0 and NaN for yes, no and missing."""
     if reading.chooses:
         table = chosen_columns(table, reading)
-    if reading.coding is not None:
+    if reading.coding is not None and reading.coding.meanings:
         return _as_coded(table, reading)
     return _numbers_read(table, reading.answers) if reading.interprets else table
 

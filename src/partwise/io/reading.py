@@ -117,7 +117,7 @@ def read(
     if coding is not None:
         used = {**_applicable(coding.options, name), **used}
     if used.get("decimal", ".") not in (".", ","):
-        raise DataError(f"decimal must be '.' or ','; got '{decimal}'.")
+        raise DataError(f"decimal must be '.' or ','; got '{used['decimal']}'.")
     if skip < 0:
         raise DataError(f"skip must be a number of rows; got {skip}.")
     codes = yes_no == "answers" and not numbers
