@@ -61,8 +61,9 @@ def test_predict_and_transform_read_as_the_fit_did(answers, tmp_path, capsys):
     text = path.read_text().splitlines()
     text[3] = text[3].replace("," + text[3].split(",")[1], ",99", 1)
     path.write_text("\n".join(text))
-    given = ("--yes", "2", "--no", "1", "--missing", "99", "-o", tmp_path / "o", "-q", "--no-report")
+    given = ("--yes", "2", "--no", "1", "--missing", "99", "-o", tmp_path / "o", "-q")
     assert call("classify", path, "--labels", "group", "-k", "2", "--mixtures", "1", *given) == 0
+    assert "valid feature names" not in capsys.readouterr().err
     model = tmp_path / "o" / "model.partwise"
     assert Coding.of(load(model)).described() == "yes is 2, no is 1, 99 is missing; --id wer"
     assert call("info", model) == 0

@@ -86,7 +86,7 @@ def test_missing_words_and_missing_entries(tmp_path, capsys):
 
 
 def test_counts_are_not_taken_for_answers(tmp_path, capsys):
-    """On/off parts are learned from counts, among which 1 and 2 are numbers, if there are others or if that is said."""
+    """On/off parts are learned from counts, where 1 and 2 are numbers if there are others, or if that is said."""
     path = tmp_path / "a.csv"
     few = ("-k", "1", "--model", "binary", "-o", tmp_path / "out", "-q", "--no-report")
     for last, options in (("3", ()), ("1", ("--numbers",))):
