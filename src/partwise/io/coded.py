@@ -42,6 +42,8 @@ def as_coded(
     names = [cell.strip() for cell in head]
     known = coding.by_column()
     if known and header is not False and any(name in known for name in names):
+        if any(name not in names for name in known):
+            raise DataError(_lacking(source, names, list(known)))
         places = [place for place, name in enumerate(names) if name in known]
         first = 0 if row_names else _names_place(rows, names, known, coding)
         order = places if first is None or first in places else [first, *places]
@@ -73,7 +75,9 @@ def as_coded(
         count = width - begin
     begin = width == count + 1
     if width - begin != count:
-        raise DataError(_other_columns(source, names, coding, count))
+        if known and not all(is_number(name) or name in MISSING for name in names):
+            raise DataError(_lacking(source, names, list(known)))
+        raise DataError(f"{source} has {width} columns, but the fit had {count}.")
     meanings = [*([None] * begin), *spread(coding.meanings, count)]
     is_data = header is False or (header is None and _fits(names, meanings))
     labels = [f"column {place + 1}" for place in range(width)] if is_data else names
@@ -115,16 +119,14 @@ def _fits(cells: Sequence[str], meanings: Sequence[Meaning | None]) -> bool:
     )
 
 
-def _other_columns(source: str, names: Sequence[str], coding: Coding, count: int) -> str:
-    wanted = list(coding.columns or ())
-    near = [difflib.get_close_matches(name, wanted, n=1) for name in names]
-    hint = next(
-        (f" Is '{name}' the same as '{found[0]}'? Rename it." for name, found in zip(names, near) if found),
-        "",
-    )
-    if wanted and not all(is_number(name) or name in MISSING for name in names):
-        return f"{source} has not all columns of the fit; there is no {listing(wanted)}.{hint}"
-    return f"{source} has {len(names)} columns, but the fit had {count}."
+def _lacking(source: str, names: Sequence[str], wanted: Sequence[str]) -> str:
+    """The sentence on columns that are not there, with one that may be the first of them in another spelling."""
+    lacking = [name for name in wanted if name not in names]
+    near = difflib.get_close_matches(lacking[0], [name for name in names if name not in wanted], n=1)
+    hint = f" Is '{shorten(near[0])}' the same as '{shorten(lacking[0])}'? Rename it." if near else ""
+    more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+    shown = ", ".join(f"'{name}'" for name in lacking[:5]) + more
+    return f"{source} has not all columns of the fit; there is no {shown}.{hint}"
 
 
 def _read(

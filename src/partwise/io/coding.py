@@ -203,7 +203,7 @@ def vocabulary(meaning: Meaning, given: Mapping[str, str]) -> Meaning:
     dict
         Those that occur come first; then other words of their pair, or other ticks.
     """
-    words = {word for word in meaning if word and not is_number(word)}
+    words = {word for word, side in meaning.items() if word and side and not is_number(word)}
     more: Meaning = dict(given)
     if words <= TICKS and (words or meaning.get("") == "0"):
         more |= dict.fromkeys(sorted(TICKS), "1")
