@@ -187,3 +187,29 @@ def test_a_transposed_file(write, tmp_path):
     with pytest.raises(DataError, match=r"--key A \(in Python: key='A'\)"):
         read(tmp_path / "a.npz")
     assert read(tmp_path / "a.npz", key="A", transpose=True).shape == (3, 2)
+
+
+def test_plain_numbers_are_not_spoken_of_and_formats_agree(write, tmp_path):
+    old = read(write("old.csv", "a,b\n1,0\n0,1\n"), yes_no=True)
+    assert old.coding.described() == ""
+    assert read(write("new.csv", "a,b\n1,1\n"), coding=old.coding).notes == ()
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"who": [31, 17, 24], "a": [1, 2, 1], "b": [2, 2, 1]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    for name in ("a.parquet", "a.csv"):
+        found = read(tmp_path / name, yes_no="answers")
+        assert (found.row_names, found.column_names) == (["31", "17", "24"], ["a", "b"])
+        assert found.data.tolist() == [[1, 0], [0, 0], [1, 1]]
+
+
+def test_labels_of_spss_are_read_as_before(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    labels = {"q": {1: "Nein", 2: "Ja"}}
+    pyreadstat.write_sav(pd.DataFrame({"q": [2.0, 1, 2]}), tmp_path / "a.sav", variable_value_labels=labels)
+    pyreadstat.write_sav(pd.DataFrame({"q": [1.0]}), tmp_path / "b.sav", variable_value_labels=labels)
+    old = read(tmp_path / "a.sav", yes_no="answers")
+    assert old.data.tolist() == [[1], [0], [1]]
+    assert read(tmp_path / "b.sav", coding=old.coding).data.tolist() == [[0]]

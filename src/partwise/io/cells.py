@@ -199,7 +199,7 @@ def _find_id(
         return None, ""
     free = [place for place, name in enumerate(head) if name.strip() not in reading.aside]
     named = [place for place in free if names_rows(head[place])] if header is not False else []
-    guessed = reading.answers.numbers or reading.answers.codes
+    guessed = reading.answers.guess
     candidates = dict.fromkeys([*named, *([0] if guessed and 0 in free else [])])
     cells: dict[int, list[str]] = {place: [] for place in candidates}
     for _, row in rows():

@@ -9,7 +9,7 @@ from partwise.io.answer_words import folded, is_number
 from partwise.io.answers import Column, Meaning, tally, told
 from partwise.io.cells import Prepared, Reading, picked
 from partwise.io.choice import names_rows
-from partwise.io.coding import Coding, is_answer, spread
+from partwise.io.coding import Coding, is_answer, is_plain, spread
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, first_row, interpreted, replaced
 from partwise.io.layout import MISSING, holds_text
@@ -159,7 +159,7 @@ def _read(
             word = max(sorted(strange), key=lambda key: column.cells[key])
             row = first_row(rows, place, word, int(header))
             raise DataError(_unknown(source, column, word, meaning, row))
-    found = [meaning if is_answer(meaning) else None for meaning in meant]
+    found = [meaning if is_answer(meaning) and not is_plain(meaning) else None for meaning in meant]
     notes = (*notes, *told(columns, found, source, ""))
     return Prepared(replaced(rows, meant, width, not header), header, row_names, notes, meanings)
 

@@ -155,7 +155,7 @@ class Coding:
         """
         said = []
         distinct = {tuple(meaning.items()): meaning for meaning in self.meanings if meaning}
-        answers = [meaning for meaning in distinct.values() if is_answer(meaning)]
+        answers = [meaning for meaning in distinct.values() if is_answer(meaning) and not is_plain(meaning)]
         for side, word in (("1", "yes"), ("0", "no")):
             firsts = [next((key for key in meaning if meaning[key] == side), None) for meaning in answers]
             shown = list(dict.fromkeys(_spelt(key) for key in firsts if key is not None))
@@ -181,6 +181,11 @@ def _spelt(key: str) -> str:
 def is_answer(meaning: Meaning | None) -> bool:
     """Whether a column of this meaning holds yes and no; others may still have cells that are missing."""
     return meaning is not None and any(meaning.values())
+
+
+def is_plain(meaning: Meaning | None) -> bool:
+    """Whether cells are the numbers that they stand for, but for those that are missing."""
+    return all(word == side for word, side in (meaning or {}).items() if side)
 
 
 def spread(meanings: Sequence[Meaning | None], width: int) -> list[Meaning | None]:

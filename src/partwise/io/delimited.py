@@ -207,7 +207,7 @@ def _ragged(source: str, row: int, cells: int, layout: Layout) -> str:
         "quote cells that contain the delimiter."
         + (
             " If the first rows are a title, skip them: --skip 1 (in Python: skip=1)."
-            if layout.width == 1
+            if layout.width == 1 or row == 2
             else ""
         )
     )
