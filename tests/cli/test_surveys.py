@@ -50,7 +50,10 @@ def test_tiles_of_every_coding_are_the_same(answers, tmp_path, capsys, monkeypat
         found.append(usage(folder))
         assert found[-1] == found[0]
     assert found[0][0][0] == "100"
-    assert call("transform", tmp_path / "words" / "model.partwise", tmp_path / "ticks.csv") == 0
+    model = tmp_path / "words" / "model.partwise"
+    assert call("transform", model, tmp_path / "ticks.csv") == 2
+    assert "holds 'x' in row" in capsys.readouterr().err
+    assert call("transform", model, tmp_path / "ticks.csv", "--yes", "x", "--no", "") == 0
     out = capsys.readouterr().out
     assert list(csv.reader(io.StringIO(out)))[1:] == found[0]
 
@@ -83,11 +86,14 @@ def test_missing_words_and_missing_entries(tmp_path, capsys):
 
 
 def test_counts_are_not_taken_for_answers(tmp_path, capsys):
-    """On/off parts are learned from counts, among which 1 and 2 are numbers."""
+    """On/off parts are learned from counts, where 1 and 2 are numbers if there are others, or if that is said."""
     path = tmp_path / "a.csv"
-    path.write_text("a,b,c\n1,2,yes\n2,2,no\n1,1,yes\n2,1,no\n")
-    assert call("fit", path, "-k", "1", "--model", "binary", "-o", tmp_path / "out", "-q") == 0
-    assert "1 column was read as yes and no: 2 yes ('yes'), 2 no ('no'), 0 missing" in capsys.readouterr().err
+    few = ("-k", "1", "--model", "binary", "-o", tmp_path / "out", "-q", "--no-report")
+    for last, options in (("3", ()), ("1", ("--numbers",))):
+        path.write_text(f"a,b,c\n1,2,yes\n2,2,no\n1,1,yes\n2,{last},no\n")
+        assert call("fit", path, *few, *options) == 0
+        said = capsys.readouterr().err
+        assert "1 column was read as yes and no: 2 yes ('yes'), 2 no ('no'), 0 missing" in said
 
 
 def test_an_answer_that_cannot_be_told(tmp_path, capsys):

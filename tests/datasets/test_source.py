@@ -96,7 +96,7 @@ def test_a_damaged_cached_file_is_fetched_anew(
 
 def test_a_damaged_cached_file_without_an_address_is_an_error(cache: Path, toy: Entry) -> None:
     write(cache, toy.path, b"half a fi")
-    with pytest.raises(FileNotFoundError, match="is damaged"):
+    with pytest.raises(FileNotFoundError, match=r"file .*toy.* is damaged.*PARTWISE_CACHE"):
         locate("toy")
 
 
@@ -106,7 +106,7 @@ def test_a_download_with_a_wrong_checksum_is_refused(
     folder, address = served
     write(folder, toy.path, b"something else")
     monkeypatch.setenv("PARTWISE_DATA_URL", address)
-    with pytest.raises(ValueError, match="does not match the known hash"):
+    with pytest.raises(ValueError, match="differs from the file that this version"):
         locate("toy")
     assert not (cache / toy.path).exists()
 
@@ -117,6 +117,18 @@ def test_a_failed_download_says_what_to_do(
     monkeypatch.setenv("PARTWISE_DATA_URL", served[1])
     with pytest.raises(FileNotFoundError, match=r"could not be downloaded from .*PARTWISE_DATA to a folder"):
         locate("toy")
+
+
+def test_a_stale_cached_file_is_named_where_it_cannot_be_fetched_anew(
+    monkeypatch: pytest.MonkeyPatch, cache: Path, toy: Entry, served: tuple[Path, str]
+) -> None:
+    stale = write(cache, toy.path, b"half a fi")
+    monkeypatch.setenv("PARTWISE_DATA_URL", served[1])
+    with pytest.raises(
+        FileNotFoundError, match=r"is damaged .*could not be downloaded.*PARTWISE_CACHE"
+    ) as caught:
+        locate("toy")
+    assert str(stale) in str(caught.value)
 
 
 def test_the_publishers_file_is_taken_when_there_is_no_mirror(

@@ -169,7 +169,7 @@ def test_folders_without_texts_and_with_one(tmp_path):
     with pytest.raises(DataError, match=r"one text, only.txt.*give the file itself"):
         read_documents(tmp_path)
     found = read_documents(tmp_path / "only.txt")
-    assert (found.texts, found.names) == (["a", "b"], ["line1", "line3"])
+    assert (found.texts, found.names) == (["a", "b"], ["line0", "line2"])
 
 
 ROWS = [
@@ -208,7 +208,7 @@ def test_the_column_of_a_table(form, tmp_path):
     assert (found.names, found.labels) == (["x", "y", "z"], ["p", "q", "q"])
     guessed = read_documents(path)
     assert guessed.texts == found.texts
-    assert guessed.names == ["row1", "row2", "row3"]
+    assert guessed.names == ["row0", "row1", "row2"]
     assert any("the column 'text'" in note for note in guessed.notes)
     with pytest.raises(DataError, match=r"no column 'txt'. It has 'who', 'text', 'kind'"):
         read_documents(path, "txt")

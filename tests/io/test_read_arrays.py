@@ -109,7 +109,9 @@ def test_npz_finds_its_array(folder):
 
 def test_npz_ambiguity_lists_the_keys(folder):
     np.savez("a.npz", A=np.eye(2), B=np.eye(3))
-    with pytest.raises(DataError, match=r"a\.npz holds 2 arrays, 'A', 'B': say which one with key='A'"):
+    with pytest.raises(
+        DataError, match=r"a\.npz holds 2 arrays, 'A', 'B': say which one with --key A \(in Python: key='A'"
+    ):
         read("a.npz")
     with pytest.raises(DataError, match=r"a\.npz has no array 'C'\. It holds 'A', 'B'"):
         read("a.npz", key="C")

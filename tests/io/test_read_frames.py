@@ -166,7 +166,8 @@ def test_h5ad_tells_what_obs_says(folder, annotated):
 def test_h5ad_without_x(folder, annotated):
     annotated(None, layers={"counts": DENSE}).write_h5ad("a.h5ad")
     with pytest.raises(
-        DataError, match=r"a\.h5ad has no X\. Give one of its layers as key; it has: 'counts'"
+        DataError,
+        match=r"a\.h5ad has no X\. Give one of its layers as --key \(in Python: key=\); it has: 'counts'",
     ):
         read("a.h5ad")
 

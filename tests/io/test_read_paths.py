@@ -46,7 +46,7 @@ def test_unknown_extensions_list_the_known(folder):
 def test_options_that_do_not_apply(folder):
     (folder / "a.csv").write_text("1,2\n")
     (folder / "a.npy").write_bytes(b"")
-    with pytest.raises(DataError, match=r"key='X' only applies to \.npz, \.h5ad and \.xlsx"):
+    with pytest.raises(DataError, match=r"key='X'\) only applies to \.npz, \.h5ad and \.xlsx"):
         read("a.csv", key="X")
     with pytest.raises(DataError, match="header only applies to tables of text"):
         read("a.npy", header=True)

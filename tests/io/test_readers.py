@@ -60,7 +60,7 @@ def test_a_new_format_is_read(plugin, capsys):
     with pytest.raises(DataError, match=r"^Reading \.bits needs bitlib: pip install bitlib$"):
         read("a.bits", key="missing")
     Path("a.csv").write_text("1,2\n")
-    with pytest.raises(DataError, match=r"key='k' only applies to \.npz, \.h5ad, \.xlsx and \.bits files"):
+    with pytest.raises(DataError, match=r"key='k'\) only applies to \.npz, \.h5ad, \.xlsx and \.bits files"):
         read("a.csv", key="k")
     with pytest.raises(DataError, match=r"only applies to tables of text \(\.csv, \.tsv, \.txt and \.xlsx\)"):
         read("a.bits", header=True)

@@ -95,7 +95,7 @@ def test_words_that_do_not_occur_are_told(table):
         (
             "a,b\nyes,no\nno,no\nmaybe,no\n",
             {},
-            r"column 'a' holds 'no' and 'yes'.*also 'maybe' \('maybe' 1 times\)",
+            r"column 'a' holds 'no' and 'yes'.*also 'maybe' \('maybe' once, in row 4\)",
         ),
         ("a,b\nyes,no\nno,no\nmaybe,no\n", {}, "--yes, --no or --missing 'maybe'.*--drop 'a'"),
         ("a,b\n1,2\n2,9\n1,1\n", {}, "If 9 marks missing answers, add --missing 9"),
@@ -103,7 +103,7 @@ def test_words_that_do_not_occur_are_told(table):
         (
             "a,b\n1,0\n0,2\n1,1\n",
             {},
-            "column 'b' holds '0', '1' and '2'; yes and no are 1 and 0. Say what 2 means",
+            r"column 'b' holds '0', '1' and '2' \(2 in row 3\); yes and no are 1 and 0. Say what 2 means",
         ),
         ("age,b\n31,0\n40,1\n31,1\n18,0\n", {}, "column 'age' holds '18', '31' and '40'.*--drop 'age'"),
         ("a,b\n1,2\n2,2\n", {"yes": "2"}, "holds '2' for yes or no, and also '1'"),

@@ -31,7 +31,7 @@ def changed(row, column, value):
         (np.empty((0, 3)), "0 sample"),
         (np.empty((3, 0)), "0 feature"),
         (A * 1j, "Complex data not supported"),
-        (np.array([["a", "b"], ["c", "d"]]), "could not convert string to float"),
+        (np.array([["a", "b"], ["c", "d"]]), "X holds words, as .a., and NMF takes numbers"),
         (np.ones(5), "Expected 2D array, got 1D array"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -67,7 +68,8 @@ def classify(
     if test is None:
         known, new = held_out(known, seed)
     else:
-        new = match_columns(labelled(test, test_labels, reading, labels), known.columns, known.X.shape[1])
+        read_new = labelled(test, test_labels, reading, labels, coding=known.coding)
+        new = match_columns(read_new, known.columns, known.X.shape[1])
         check_labels(known, new)
     if components is None:
         # More parts than columns could not be told apart, least of all where cells are missing.
@@ -120,7 +122,7 @@ def held_out(samples: Samples, seed: int) -> tuple[Samples, Samples]:
 
     def only(which: Any) -> Samples:
         rows = [samples.rows[i] for i in np.flatnonzero(which)]
-        return type(samples)(samples.X[which], rows, samples.columns, samples.source, samples.y[which])
+        return replace(samples, X=samples.X[which], rows=rows, y=samples.y[which])
 
     return only(~held), only(held)
 
@@ -145,6 +147,8 @@ def labelled(
     *,
     dense: bool = True,
     unknown: bool = False,
+    yes_no: bool | str = "answers",
+    coding: Any = None,
 ) -> Samples:
     """Read samples and their labels.
 
@@ -163,6 +167,10 @@ def labelled(
         Whether sparse rows are made dense, for models that take no others.
     unknown : bool
         Whether rows may have no label.
+    yes_no : bool or str
+        Whether the table is one of yes and no, as in `partwise.io.read`.
+    coding : Coding, optional
+        How the training table was read.
 
     Returns
     -------
@@ -176,15 +184,17 @@ def labelled(
     from partwise.io.budget import limited, spend
 
     name = column if labels is None else labels
+    aside = [each for each in (column, labels) if each is not None]
+    how: dict[str, Any] = {"stack": True, "yes_no": yes_no, "aside": aside, "coding": coding, **reading}
     if "columns" not in reading or name is None or Path(name).is_file():
-        table = read(path, stack=True, **reading)
+        table = read(path, **how)
     else:
         try:
-            table = read(path, stack=True, **reading | {"columns": [*reading["columns"], name]})
+            table = read(path, **how | {"columns": [*reading["columns"], name]})
         except DataError:
             if labels is not None:
                 raise
-            table = read(path, stack=True, **reading)  # New rows may have no labels.
+            table = read(path, **how)  # New rows may have no labels.
     y = None
     if column is not None and column in label_names(table):
         table, y = take_labels(table, column, unknown=unknown)
@@ -210,7 +220,7 @@ def labelled(
     if y is not None and len(y) != n:
         raise ValueError(f"{path} has {n} rows, but there are {len(y)} labels in {labels}.")
     rows = names_or_numbers(table.row_names, n, "row")
-    return Samples(X, rows, table.column_names, str(path), y)
+    return Samples(X, rows, table.column_names, str(path), y, coding=table.coding)
 
 
 def check_labels(known: Samples, new: Samples) -> None:

@@ -207,4 +207,6 @@ def samples_from(data: Path, model: Any, labels: str | None, reading: dict[str, 
     from partwise.cli.classify import labelled
 
     unknown = bool(getattr(model, "unknown_labels", False))
-    return labelled(data, labels, reading, dense=not get_tags(model).input_tags.sparse, unknown=unknown)
+    dense = not get_tags(model).input_tags.sparse
+    yes_no = getattr(model, "yes_no", "answers")
+    return labelled(data, labels, reading, dense=dense, unknown=unknown, yes_no=yes_no)

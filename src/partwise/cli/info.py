@@ -10,7 +10,14 @@ from partwise.cli.options import Json, ModelFile
 def info(model: ModelFile, as_json: Json = False) -> None:
     """Show what a model file holds: its class, parameters, shape and parts; for a pipeline, of each step."""
     from partwise import load
+    from partwise.io import Coding
     from partwise.models.summary import summary_of
 
-    summary = summary_of(load(model))
-    emit({"model": str(model), **summary}, as_json, lines_of_model(summary, str(model)))
+    fitted = load(model)
+    summary = summary_of(fitted)
+    coding = Coding.of(fitted)
+    described = "" if coding is None else coding.described()
+    lines = lines_of_model(summary, str(model))
+    if described:
+        lines.insert(1, f"data read with: {described}")
+    emit({"model": str(model), **summary, "reading": described}, as_json, lines)

@@ -51,6 +51,10 @@ def _said(metavar: str, text: str) -> Any:
     return typer.Option(metavar=metavar, help=text, show_default=False, rich_help_panel="Reading data")
 
 
+def _flag(name: str, text: str) -> Any:
+    return typer.Option(name, help=text, rich_help_panel="Reading data")
+
+
 #: What every verb that reads data can be told of them: options of `partwise.io.read`.
 READING: dict[str, Any] = {
     "key": Key,
@@ -61,9 +65,20 @@ READING: dict[str, Any] = {
     "no": Annotated[Words, _said("WORD", "A cell that means no, '' for empty ones; repeatable.")],
     "missing": Annotated[Words, _said("WORD", "A cell that is missing, as 99; repeatable.")],
     "encoding": Annotated[str | None, _said("NAME", "Of a text table, as latin-1; UTF-8 if not given.")],
-    "decimal": Annotated[str, _said("MARK", "What stands before decimals in text: . or ,")],
+    "decimal": Annotated[str | None, _said("MARK", "What stands before decimals in text: . or ,")],
+    "transpose": Annotated[
+        bool, _flag("--transpose", "Samples are the columns of the file, features its rows.")
+    ],
+    "skip": Annotated[int, _said("ROWS", "Leave out so many rows above the table.")],
+    "numbers": Annotated[
+        bool, _flag("--numbers", "A table of 1 and 2 is one of numbers, not of yes and no.")
+    ],
     "format": Annotated[str | None, _said("EXTENSION", "Read DATA as such a file, as npz.")],
 }
+
+
+#: Options whose default is not None.
+OFF = {"transpose": False, "skip": 0, "numbers": False}
 
 
 def reads_data(verb: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,7 +101,7 @@ def reads_data(verb: Callable[..., Any]) -> Callable[..., Any]:
 
     either = inspect.Parameter.KEYWORD_ONLY
     more = [
-        inspect.Parameter(name, either, default="." if name == "decimal" else None, annotation=annotation)
+        inspect.Parameter(name, either, default=OFF.get(name), annotation=annotation)
         for name, annotation in shared.items()
     ]
     if folder:

@@ -33,7 +33,7 @@ Pictures = Sequence[tuple[str, Callable[[Path], None]]]
 @dataclass(frozen=True)
 class Samples:
     """Rows to learn from: X, names of rows and (where there are any) of columns, the file, labels, and the shape of a
-    row where rows are pictures. `more` are further arguments of the model's fit.
+    row where rows are pictures. `more` are further arguments of the model's fit, `coding` says how the file was read.
     """
 
     X: Any
@@ -43,26 +43,35 @@ class Samples:
     y: Any = None
     shape: tuple[int, ...] | None = None
     more: dict[str, Any] = field(default_factory=dict)
+    coding: Any = None
 
     @classmethod
     def read(cls, data: Path, model: Any, reading: dict[str, Any]) -> Samples:
-        """What a file or folder holds, as the model reads it: a table (yes and no in words), texts, or pictures."""
-        from partwise.io import read
+        """What a file or folder holds, as the model reads it: a table (yes and no in words), texts, or pictures.
 
+        Where the model is one of a file, as its data were read then, unless `reading` says otherwise.
+        """
+        from partwise.io import Coding, read
+
+        coding = Coding.of(model)
         if reads_text(model):
             from partwise.cli.texts import text_samples
 
-            return text_samples(data, reading)
+            return text_samples(data, reading, coding=coding)
+        require_table(data)
         first = model.steps[0][1] if hasattr(model, "steps") else model
         shape = getattr(first, "picture_shape_", None)
         if shape is not None and (Path(data).is_dir() or Path(data).suffix.lower() not in TABLES):
             from partwise.domains import read_pictures
 
             size = (shape[0], shape[1])
-            return cls.of_pictures(
-                read_pictures(data, size=size, colour=len(shape) > 2, key=reading.get("key"))
-            )
-        return cls.of(read(data, yes_no=getattr(first, "yes_no", False), **reading))
+            key = reading.get("key") or (coding.options.get("key") if coding else None)
+            return cls.of_pictures(read_pictures(data, size=size, colour=len(shape) > 2, key=key))
+        if coding is not None:
+            say_coding(str(data), coding, reading)
+        elif hasattr(first, "feature_names_in_"):
+            coding = Coding(tuple(str(name) for name in first.feature_names_in_))
+        return cls.of(read(data, yes_no=getattr(first, "yes_no", "answers"), coding=coding, **reading))
 
     @classmethod
     def of(cls, table: Any) -> Samples:
@@ -70,7 +79,7 @@ class Samples:
         for note in table.notes:
             say(f"Note: {note}")
         rows = names_or_numbers(table.row_names, table.shape[0], "row")
-        return cls(table.data, rows, table.column_names, str(table.source))
+        return cls(table.data, rows, table.column_names, str(table.source), coding=table.coding)
 
     @classmethod
     def of_pictures(cls, pictures: Any, y: Any = None) -> Samples:
@@ -78,6 +87,30 @@ class Samples:
         for note in pictures.notes:
             say(f"Note: {note}")
         return cls(pictures.data, pictures.names, None, pictures.source, y, pictures.shape)
+
+
+def say_coding(source: str, coding: Any, reading: dict[str, Any]) -> None:
+    """Say that a file is read as that of the fit was, if that is not plain numbers, and what was given besides."""
+    described = coding.described(names=False)
+    besides = [
+        f"--{name}" if value is True else f"--{name} {one}"
+        for name, value in reading.items()
+        for one in (value if isinstance(value, list) else [value])
+    ]
+    but = f", but for what is given now: {' '.join(besides)}" if besides else ""
+    if described:
+        say(f"Note: {source}: read as the data of the fit were: {described}{but}.")
+
+
+def require_table(data: Path) -> None:
+    """Refuse a recording, which only `separate` reads."""
+    from partwise.domains.audio import SUFFIXES
+
+    if Path(data).suffix.lower() in SUFFIXES:
+        raise ValueError(
+            f"{data} is a recording, and this verb reads tables. A model of `partwise separate` takes it apart: "
+            f"partwise separate {data} --model MODEL."
+        )
 
 
 def reads_text(model: Any) -> bool:
@@ -270,6 +303,8 @@ def prepare_to_keep(model: Any, samples: Samples) -> None:
         steps[0].feature_names_in_ = np.array(samples.columns, dtype=object)
     if samples.shape is not None:
         steps[0].picture_shape_ = [int(side) for side in samples.shape]
+    if samples.coding is not None:
+        steps[0].reading_ = samples.coding.kept()
 
 
 def drawn(pictures: Pictures, session: Session) -> dict[str, bytes]:
@@ -391,7 +426,9 @@ def noted() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for message in dict.fromkeys(str(warning.message) for warning in said):
-        say(f"Note: {message}")
+        # Rows reach models as arrays; their columns were matched by name before.
+        if not message.startswith("X does not have valid feature names"):
+            say(f"Note: {message}")
 
 
 @contextmanager

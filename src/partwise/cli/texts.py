@@ -10,6 +10,7 @@ from partwise.cli.common import say
 
 if TYPE_CHECKING:
     from partwise.cli.pipeline import Samples
+    from partwise.io import Coding
 
 
 def text_samples(
@@ -20,6 +21,7 @@ def text_samples(
     labels: str | None = None,
     strict: bool = False,
     quiet: bool = True,
+    coding: Any = None,
 ) -> Samples:
     """The documents of a folder or file; what was skipped or guessed is said.
 
@@ -37,16 +39,20 @@ def text_samples(
         Whether files that are no text are an error.
     quiet : bool
         No progress bar.
+    coding : Coding, optional
+        How the texts of a fit were read; options that are given go before it.
     """
     from partwise.cli.pipeline import Samples
     from partwise.core import watched
     from partwise.domains import read_documents
-    from partwise.io import read_labels
+    from partwise.io import Coding, read_labels
 
     given = {name: value for name, value in reading.items() if value and value != "."}
     further = sorted(given.keys() - {"id", "encoding", "columns"})
     if further:
         raise ValueError(f"--{further[0]} does not apply to texts; --columns, --id and --encoding do.")
+    if coding is not None and Path(data).suffix and not Path(data).is_dir():
+        given = as_before(data, given, coding)
     columns = [*([] if column is None else [column]), *given.get("columns", [])]
     if len(columns) > 1:
         raise ValueError(f"Texts are one column; got {', '.join(columns)}.")
@@ -62,9 +68,28 @@ def text_samples(
     )
     for note in found.notes:
         say(f"Note: {note}")
+    kept = {"column": found.column, "id": found.id, "encoding": given.get("encoding")}
+    options = {name: value for name, value in kept.items() if value}
     y: Any = found.labels
     if in_file:
         y = read_labels(str(labels)).tolist()
         if len(y) != len(found.texts):
             raise ValueError(f"{labels} has {len(y)} labels, and {data} has {len(found.texts)} documents.")
-    return Samples(found.texts, found.names, None, found.source, y)
+    return Samples(found.texts, found.names, None, found.source, y, coding=Coding(options=options))
+
+
+def as_before(data: Path, given: dict[str, Any], coding: Coding) -> dict[str, Any]:
+    """The options with those of the fit where they were not given and the file has such a column; said."""
+    from partwise.domains.text_rows import columns_of
+
+    kept = dict(coding.options)
+    there = columns_of(Path(data), given.get("encoding") or kept.get("encoding"))
+    used = {"encoding": kept["encoding"]} if "encoding" in kept and "encoding" not in given else {}
+    if "columns" not in given and kept.get("column") in there:
+        used["columns"] = [kept["column"]]
+    if "id" not in given and kept.get("id") in there:
+        used["id"] = kept["id"]
+    if used:
+        said = [f"--{name} {value[0] if name == 'columns' else value}" for name, value in used.items()]
+        say(f"Note: {data}: read as the texts of the fit were: {' '.join(said)}.")
+    return given | used

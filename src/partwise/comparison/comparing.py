@@ -233,6 +233,7 @@ def checked_data(X: Any, feature_names: Sequence[str] | None) -> tuple[Any, list
     from sklearn.utils.validation import check_array
 
     from partwise.domains.annotated import is_anndata, matrix_of
+    from partwise.models.inputs import plainly_refused
     from partwise.models.masks import without_mask
     from partwise.well_formed import require_well_formed
 
@@ -242,13 +243,14 @@ def checked_data(X: Any, feature_names: Sequence[str] | None) -> tuple[Any, list
         names = None if columns is None else [str(column) for column in columns]
     raw = matrix_of(X) if is_anndata(X) else X
     require_well_formed(raw)
-    array = check_array(
-        without_mask(raw),
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        ensure_all_finite="allow-nan",
-        input_name="X",
-    )
+    with plainly_refused("compare"):
+        array = check_array(
+            without_mask(raw),
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan",
+            input_name="X",
+        )
     if names is not None and len(names) != array.shape[1]:
         raise ValueError(f"feature_names has {len(names)} names, and X has {array.shape[1]} columns.")
     stored = array.data if sp.issparse(array) else array

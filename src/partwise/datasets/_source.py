@@ -58,7 +58,7 @@ def locate(name: str) -> Located:
     if stored.is_file():
         raise FileNotFoundError(
             f"The cached file {stored} is damaged (its checksum is wrong) and no address is known to fetch "
-            f"it anew. {_how_to_provide(entry)}"
+            f"it anew. {_other_cache(stored)} {_how_to_provide(entry)}"
         )
     raise FileNotFoundError(
         f"The data file {entry.path} is neither in the cache ({cache_folder()}) nor at a public address. "
@@ -137,14 +137,30 @@ def _download(entry: Entry, url: str, known_hash: str, target: Path) -> Path:
     """Fetch ``url`` into ``target``; a file with a wrong checksum is discarded with a ValueError."""
     import pooch
 
+    stale = target.is_file()
+    before = (
+        f"The cached file {target} is damaged or of another version (its checksum is wrong). "
+        if stale
+        else ""
+    )
+    remedy = f"{_other_cache(target)} " if stale else ""
     try:
         got = pooch.retrieve(url, known_hash=known_hash, fname=target.name, path=target.parent)
     except OSError as error:
         raise FileNotFoundError(
-            f"The data file {entry.path} could not be downloaded from {url} ({error}). "
-            f"{_how_to_provide(entry)}"
+            f"{before}The data file {entry.path} could not be downloaded from {url} ({error}). "
+            f"{remedy}{_how_to_provide(entry)}"
+        ) from error
+    except ValueError as error:
+        raise ValueError(
+            f"{before}What {url} sent for {entry.path} is damaged, or differs from the file that this version of "
+            f"partwise knows (its checksum is wrong). Try again later. {remedy}{_how_to_provide(entry)}"
         ) from error
     return Path(got)
+
+
+def _other_cache(path: Path) -> str:
+    return f"Remove {path}, or set PARTWISE_CACHE to another folder than {cache_folder()}."
 
 
 def _how_to_provide(entry: Entry) -> str:

@@ -266,6 +266,11 @@ def _common(headers: list[Header], source: str, wanted: _Wanted) -> tuple[tuple[
         shrink = float(np.sqrt(0.8 * left() / (need * size[0] * size[1])))
         size = (max(1, int(size[0] * shrink)), max(1, int(size[1] * shrink)))
         notes.append(f"{source}: pictures were shrunk to {size[0]} × {size[1]}, as there is memory for.")
+    if wanted.size is not None and len(sizes) == 1 and tuple(sizes[0]) != tuple(size):
+        notes.append(
+            f"{source}: the picture has {sizes[0][0]} × {sizes[0][1]} pixels, and was resized to "
+            f"{size[0]} × {size[1]} (height × width)."
+        )
     if differ and wanted.size is None:
         low, high = sizes.prod(axis=1).argmin(), sizes.prod(axis=1).argmax()
         notes.append(
@@ -322,13 +327,13 @@ def _of_frames(file: Path, source: str, wanted: _Wanted) -> Pictures:
         header = read_header(file)
     except PictureTrouble as trouble:
         raise DataError(f"{source} cannot be read: {trouble}.") from trouble
-    if header.frames < 2:
+    if header.frames < 2 and wanted.size is None:
         raise DataError(
             f"{source} is one picture. Give a folder of pictures: parts are what many have in common."
         )
     size, colour, notes = _common([header] * header.frames, source, wanted)
     skipped: dict[str, str] = {}
-    files = [(file, f"frame{i}", i) for i in range(header.frames)]
+    files = [(file, f"frame{i}" if header.frames > 1 else file.name, i) for i in range(header.frames)]
     data, there = _filled(files, size, colour, source, wanted, skipped)
     names = [name for (_, name, _), ok in zip(files, there) if ok]
     if not names:

@@ -13,6 +13,7 @@ from typing import Any
 
 from partwise.domains.text_rows import rows_of
 from partwise.io.budget import limited, spend
+from partwise.io.choice import names_rows
 from partwise.io.errors import DataError
 from partwise.io.text import broken_gzip, not_utf8, open_bytes, open_text
 from partwise.io.words import shorten
@@ -36,13 +37,15 @@ class Documents:
     texts : list of str
         One string for each document.
     names : list of str
-        A path below the folder, an entry of the column of names, or "line7" and "row7", counted from 1.
+        A path below the folder, an entry of the column of names, or "line6" and "row6", counted from 0 as everywhere.
     labels : list of str or None
         Labels, where a column or folders give them.
     source : str
         The file or folder.
     notes : list of str
         Sentences: what was skipped, what was guessed.
+    column, id : str, optional
+        The columns of a table that held the texts and the names.
     """
 
     texts: list[str]
@@ -50,6 +53,8 @@ class Documents:
     source: str
     labels: list[str] | None = None
     notes: list[str] = field(default_factory=list)
+    column: str | None = None
+    id: str | None = None
 
     def add(self, text: str, name: str, label: str | None = None) -> None:
         """Add a document.
@@ -91,7 +96,8 @@ def read_documents(
     column : str, optional
         The column (or key) of the texts; needed where there are several columns and none has a usual name.
     id : str, optional
-        The column that names the documents.
+        The column that names the documents. If it is not given, a column called "id" or the like is taken if no two
+        of its cells are the same.
     labels : str, optional
         The column of labels; for a folder, "folder": the folder that a text is in.
     encoding : str, optional
@@ -169,7 +175,7 @@ def _read_file(
 
 def _read_lines(lines: Iterable[str], found: Documents) -> None:
     """Every line that is not blank is a document."""
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines):
         if line.strip():
             found.add(line.strip(), f"line{number}")
 
@@ -292,9 +298,14 @@ def _read_rows(
     """One document from each row; empty cells are documents without words."""
     chosen: str | None = None
     empty = 0
+    usual: str | None = None
+    names: list[str] = []
     for number, row in rows:
         if chosen is None:
             chosen = _column_of(row, column, found)
+            found.column, found.id = chosen or None, id
+            others = [name for name in row if name not in (chosen, labels)]
+            usual = None if id is not None else next((name for name in others if names_rows(str(name))), None)
             for wanted, option in ((id, "--id"), (labels, "--labels")):
                 if wanted is not None and wanted not in row:
                     raise DataError(
@@ -309,11 +320,16 @@ def _read_rows(
         empty += missing
         name = row.get(id) if id is not None else None
         label = row.get(labels) if labels is not None else None
+        if usual is not None:
+            names.append("" if row.get(usual) is None else str(row[usual]).strip())
         found.add(
             "" if missing else str(text),
-            f"row{number}" if name is None else str(name),
+            f"row{number - 1}" if name is None else str(name),
             "" if label is None else str(label),
         )
+    if usual is not None and "" not in names and len(set(names)) == len(names):
+        found.names, found.id = names, usual
+        found.notes.append(f"{found.source}: column '{shorten(usual)}' names the documents.")
     if empty:
         found.notes.append(
             f"{found.source}: {empty} rows have no text; they count as documents without words."

@@ -49,6 +49,32 @@ def rows_of(file: Path, source: str, encoding: str | None, wanted: list[str]) ->
     return None
 
 
+def columns_of(file: Path, encoding: str | None = None) -> list[str]:
+    """The names of the columns of a table of texts, by its first row; none for other files and damaged ones.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    encoding : str, optional
+        Of its text.
+
+    Returns
+    -------
+    list of str
+        Names.
+    """
+    from partwise.io.budget import limited
+
+    try:
+        with limited(str(file)):
+            rows = rows_of(file, str(file), encoding, [])
+            first = next(rows, (0, {})) if rows is not None else (0, {})
+    except (DataError, UnicodeDecodeError, OSError):
+        return []
+    return [str(name) for name in first[1]]
+
+
 def _table_rows(file: Path, source: str, encoding: str | None) -> Rows:
     """The rows of a text table by the names in its first."""
     header: list[str] | None = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from partwise.io.registry import provide_models
 
 if TYPE_CHECKING:
+    from partwise.io.coding import Coding
     from partwise.io.errors import DataError, ModelFileError
     from partwise.io.labels import label_names, read_labels, take_labels
     from partwise.io.model_file import load, save
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from partwise.io.write import write_csv, write_json
 
 _HOME = {
+    "Coding": "partwise.io.coding",
     "DataError": "partwise.io.errors",
     "ModelFileError": "partwise.io.errors",
     "Reader": "partwise.io.readers",
@@ -39,6 +41,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Coding",
     "DataError",
     "ModelFileError",
     "Reader",

@@ -7,8 +7,9 @@ cannot be told is refused with the option that tells it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from partwise.io.answer_words import CODES, PAIRS, TICKS, WORDS, folded, is_number
 from partwise.io.errors import DataError
@@ -32,6 +33,8 @@ class Answers:
         Whether words of ``PAIRS`` and ticks are read, too.
     numbers : bool
         Whether, with ``guess``, the table must hold nothing but yes and no, so that 1 and 2 are read as well.
+    codes : bool
+        Whether, with ``guess``, 1 and 2 are read as well if the table has no other numbers; others are then no error.
     """
 
     yes: tuple[str, ...] = ()
@@ -39,6 +42,7 @@ class Answers:
     missing: tuple[str, ...] = ()
     guess: bool = False
     numbers: bool = False
+    codes: bool = False
 
     @property
     def given(self) -> dict[str, str]:
@@ -92,12 +96,14 @@ class Column:
 
 #: Folded cell → "1", "0", or "" for missing.
 Meaning = dict[str, str]
+#: The number of the row in which a column, by its place, first has a folded cell.
+Locate = Callable[[int, str], int]
 
 
 def find_meanings(
-    columns: Sequence[Column], answers: Answers, source: str
+    columns: Sequence[Column], answers: Answers, source: str, locate: Locate
 ) -> tuple[list[Meaning | None], tuple[str, ...]]:
-    """What the cells of each column mean.
+    """What the cells of each column mean; errors name the row that ``locate`` finds.
 
     Returns
     -------
@@ -110,14 +116,20 @@ def find_meanings(
     gone = {key for key, meaning in given.items() if meaning == ""}
     sides = {key: meaning for key, meaning in given.items() if meaning}
     found: list[Meaning | None] = [
-        None if column.many else _named(column, sides, gone, source) for column in columns
+        None if column.many else _named(column, sides, gone, source, partial(locate, place))
+        for place, column in enumerate(columns)
     ]
     ambiguous = ""
     if answers.guess:
-        _guess_words(columns, found, gone, sides, source)
-        if answers.numbers:
-            ambiguous = _guess_numbers(columns, found, gone, source)
-    notes = _note(columns, found, source, ambiguous)
+        doubt = _guess_words(columns, found, gone, sides, source, locate)
+        if doubt is not None and (not answers.codes or any(found)):
+            # In a table without any answers, a column with a few words for yes and no is one of text.
+            raise doubt
+        if answers.numbers or answers.codes:
+            ambiguous = _guess_numbers(columns, found, gone, source, locate if answers.numbers else None)
+    notes = told(columns, found, source, ambiguous) or (
+        (f"{source}: {ambiguous[1].lower()}{ambiguous[2:]}",) if ambiguous else ()
+    )
     if answers.numbers and not notes and _only_ones(columns, gone):
         notes = (f"{source}: every cell is 1 or empty, and empty is missing. If it means no, add --no ''.",)
     absent = set(given) - {""}.union(*(column.cells for column in columns))
@@ -133,7 +145,9 @@ def _only_ones(columns: Sequence[Column], gone: set[str]) -> bool:
     return words - gone == {"1"} and "" not in gone and any("" in column.cells for column in columns)
 
 
-def _named(column: Column, sides: Meaning, gone: set[str], source: str) -> Meaning | None:
+def _named(
+    column: Column, sides: Meaning, gone: set[str], source: str, locate: Callable[[str], int]
+) -> Meaning | None:
     """The column by the words that the caller named; for a side that was not named, by any word for it."""
     words = column.words - gone
     if not words & (set(sides) - {""}):
@@ -144,10 +158,12 @@ def _named(column: Column, sides: Meaning, gone: set[str], source: str) -> Meani
             for pair in PAIRS:
                 known |= {word: meaning for word in pair[place] if word not in known}
             known.setdefault("1" if meaning == "1" else "0", meaning)
-    return _complete(column, known, words, source)
+    return _complete(column, known, words, source, locate)
 
 
-def _complete(column: Column, known: Meaning, words: set[str], source: str) -> Meaning | None:
+def _complete(
+    column: Column, known: Meaning, words: set[str], source: str, locate: Callable[[str], int]
+) -> Meaning | None:
     """The meaning of all words, or an error if most cells are known and some are not; None if few are known."""
     cells = column.cells
     strange = sorted(words - set(known), key=lambda word: -cells[word])
@@ -159,16 +175,27 @@ def _complete(column: Column, known: Meaning, words: set[str], source: str) -> M
     one = column.spelling[strange[0]]
     raise DataError(
         f"{source}: column '{shorten(column.name)}' holds {listing(sorted(shown))} for yes or no, and also "
-        f"{listing([column.spelling[word] for word in strange])} ('{shorten(one)}' {cells[strange[0]]} times). "
+        f"{listing([column.spelling[word] for word in strange])} ('{shorten(one)}' {_times(cells[strange[0]])} in "
+        f"row {locate(strange[0])}). "
         f"Say what it means: --yes, --no or --missing '{shorten(one)}', or leave the column out: --drop "
         f"'{shorten(column.name)}' (in Python: yes=, no=, missing= or drop=)."
     )
 
 
+def _times(count: int) -> str:
+    return "once," if count == 1 else f"{count} times, first"
+
+
 def _guess_words(
-    columns: Sequence[Column], found: list[Meaning | None], gone: set[str], sides: Meaning, source: str
-) -> None:
-    """Fill in the meanings of columns of known words and of ticks."""
+    columns: Sequence[Column],
+    found: list[Meaning | None],
+    gone: set[str],
+    sides: Meaning,
+    source: str,
+    locate: Locate,
+) -> DataError | None:
+    """Fill in the meanings of columns of known words and of ticks; the error of one that has other words too."""
+    doubt = None
     used: set[int] = set()
     one_sided: list[int] = []
     ticks = False
@@ -188,7 +215,11 @@ def _guess_words(
         elif fits:
             one_sided.append(place)
         else:
-            _complete(column, dict.fromkeys(_plain_words(words), "1"), words, source)
+            known = dict.fromkeys(_plain_words(words), "1")
+            try:
+                _complete(column, known, words, source, partial(locate, place))
+            except DataError as error:
+                doubt = doubt or error
     for place in one_sided:
         # One letter alone may be anything: another column must have both letters of its pair.
         words = columns[place].words - gone
@@ -203,6 +234,7 @@ def _guess_words(
             found[place] = {"": "0"}
         if "" in sides and not column.many and (found[place] is not None or words <= {"0", "1"}):
             found[place] = (found[place] or {word: word for word in words}) | {"": sides[""]}
+    return doubt
 
 
 def _plain_words(words: set[str]) -> set[str]:
@@ -216,58 +248,93 @@ def _by_pair(pair: int, words: set[str]) -> Meaning:
 
 
 def _guess_numbers(
-    columns: Sequence[Column], found: list[Meaning | None], gone: set[str], source: str
+    columns: Sequence[Column],
+    found: list[Meaning | None],
+    gone: set[str],
+    source: str,
+    locate: Locate | None,
 ) -> str:
-    """Fill in the meanings of 1 and 2 where the table has no other numbers; the sentence that says so, or ""."""
+    """Fill in the meanings of 1 and 2 where the table has no other numbers; the sentence that says so, or "".
+
+    Other numbers are an error where ``locate`` is given.
+    """
     numeric = [
         place
         for place, column in enumerate(columns)
         if found[place] is None and all(map(is_number, column.words - gone))
     ]
-    seen: set[str] = set()
-    for place in numeric:
-        seen |= columns[place].words - gone
+    seen: set[str] = set().union(*(columns[place].words - gone for place in numeric))
     if seen <= {"0", "1"}:
         return ""
-    if seen <= {"1", "2"}:
+    both = seen == {"1", "2"} and len(numeric) > 1
+    if seen <= {"1", "2"} and (both or locate is not None):
         for place in numeric:
-            found[place] = {word: "1" if word == "1" else "0" for word in columns[place].words - gone}
-        return " 1 is taken for yes and 2 for no; if it is the other way round, add --yes 2 --no 1."
-    _refuse_numbers([columns[place] for place in numeric], seen, gone, source)
+            found[place] = {"1": "1", "2": "0"}
+        kept = "" if locate is not None else ", and if they are numbers, --numbers"
+        return f" 1 is taken for yes and 2 for no; if it is the other way round, add --yes 2 --no 1{kept}."
+    if locate is not None:
+        _refuse_numbers(columns, numeric, gone, source, locate)
+    codes = seen - {"1", "2"}
+    if {"1", "2"} <= seen and codes <= CODES and len(numeric) > 1:
+        marks = sorted(codes, key=float)
+        words = " ".join(f"--missing {word}" for word in marks)
+        return f" Its numbers are 1, 2 and {', '.join(marks)}: if this marks missing answers, add {words}."
     return ""
 
 
-def _refuse_numbers(columns: Sequence[Column], seen: set[str], gone: set[str], source: str) -> None:
-    """Raise DataError for the first column that holds other numbers than 0 and 1."""
+def _refuse_numbers(
+    columns: Sequence[Column], numeric: Sequence[int], gone: set[str], source: str, locate: Locate
+) -> None:
+    """Raise DataError for the first column that holds other numbers than most columns have for yes and no."""
+    held = {place: columns[place].words - gone for place in numeric}
+    seen: set[str] = set().union(*held.values())
     codes = seen - {"0", "1", "2"}
-    coded = codes and codes <= CODES and not {"0", "2"} <= seen
-    usual = {"1", "2"} if coded and "2" in seen else {"0", "1"}
-    for column in columns:
-        words = sorted(column.words - gone, key=float)
+    coded = bool(codes) and codes <= CODES and not {"0", "2"} <= seen
+    by_two = sum("2" in words and words - codes <= {"1", "2"} for words in held.values())
+    by_zero = sum("0" in words and words - codes <= {"0", "1"} for words in held.values())
+    usual = {"1", "2"} if by_two > by_zero or (coded and "2" in seen) else {"0", "1"}
+    for place, found in held.items():
+        words = sorted(found, key=float)
         odd = [word for word in words if word not in usual]
-        if not odd:
-            continue
-        name = shorten(column.name)
-        held = f"more than {MOST} different numbers" if column.many else listing(words)
-        if coded:
-            raise DataError(
-                f"{source}: column '{name}' holds {held}. If {odd[0]} marks missing answers, add "
-                + " ".join(f"--missing {word}" for word in sorted(codes, key=float))
-                + " (in Python: missing=)."
+        if odd:
+            _refuse_column(
+                columns[place], words, odd, sorted(usual), codes if coded else set(), source, place, locate
             )
-        if column.many or len(odd) > 2:
-            raise DataError(
-                f"{source}: column '{name}' holds {held}, which are not yes and no. Leave it out, --drop '{name}', "
-                "or name the columns to read, --columns A,B,C (in Python: drop= or columns=)."
-            )
+
+
+def _refuse_column(
+    column: Column,
+    words: list[str],
+    odd: list[str],
+    usual: list[str],
+    codes: set[str],
+    source: str,
+    place: int,
+    locate: Locate,
+) -> None:
+    name = shorten(column.name)
+    held = f"more than {MOST} different numbers" if column.many else listing(words)
+    where = "" if column.many else f" ({odd[0]} in row {locate(place, odd[0])})"
+    if codes:
         raise DataError(
-            f"{source}: column '{name}' holds {held}; yes and no are 1 and 0. Say what {odd[0]} means, as --yes "
-            f"{odd[0]}, --no {odd[0]} or --missing {odd[0]}, or leave the column out: --drop '{name}' "
-            "(in Python: yes=, no=, missing= or drop=)."
+            f"{source}: column '{name}' holds {held}{where}. If {odd[0]} marks missing answers, add "
+            + " ".join(f"--missing {word}" for word in sorted(codes, key=float))
+            + " (in Python: missing=)."
         )
+    if column.many or len(odd) > 2:
+        raise DataError(
+            f"{source}: column '{name}' holds {held}, which are not yes and no. Leave it out, --drop '{name}', "
+            "or name the columns to read, --columns A,B,C (in Python: drop= or columns=)."
+        )
+    both = "1 and 0" if usual[0] == "0" else "1 and 2 in the other columns"
+    raise DataError(
+        f"{source}: column '{name}' holds {held}{where}; yes and no are {both}. Say what {odd[0]} means, as --yes "
+        f"{odd[0]}, --no {odd[0]} or --missing {odd[0]}, or leave the column out: --drop '{name}' "
+        "(in Python: yes=, no=, missing= or drop=)."
+    )
 
 
-def _note(
+def told(
     columns: Sequence[Column], found: Sequence[Meaning | None], source: str, more: str
 ) -> tuple[str, ...]:
     """The sentence on the columns that were read as yes and no, with counts and words."""
@@ -284,9 +351,9 @@ def _note(
                 words[meaning[key]][column.spelling[key]] += count
     if not number:
         return ()
-    told = [f"{counts['1']} yes{_shown(words['1'])}", f"{counts['0']} no{_shown(words['0'])}"]
+    sides = [f"{counts['1']} yes{_shown(words['1'])}", f"{counts['0']} no{_shown(words['0'])}"]
     which = "1 column was" if number == 1 else f"{number} columns were"
-    return (f"{source}: {which} read as yes and no: {told[0]}, {told[1]}, {counts['']} missing.{more}",)
+    return (f"{source}: {which} read as yes and no: {sides[0]}, {sides[1]}, {counts['']} missing.{more}",)
 
 
 def _shown(words: Counter[str]) -> str:

@@ -16,7 +16,8 @@ _WHO = (
     "household|interview|sample|teilnehmer|fall|lfd"
 )
 _ID = re.compile(
-    rf"#|ids?|index|uuid|guid|nr\.?|no\.|serial|lfdn|respondent|participant|.+[ _.-]id|"
+    rf"#|ids?|index|uuid|guid|nr\.?|no\.|serial|lfdn|respondent|participant|person|patient|proband(in)?|student|"
+    rf"customer|teilnehmer(in)?|befragte[rn]?|versuchsperson|vpn?|kunde|.+[ _.-]id|"
     rf"({_WHO})[ _.-]*(id|nr\.?|no\.?|num(ber|mer)?|key|uuid)",
     re.IGNORECASE,
 )

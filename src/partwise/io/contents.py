@@ -237,6 +237,16 @@ FEATURES: dict[str, Any] = {
     "feature_names_in_": Maybe(Array("OU", ("n_features",))),
     # Of models that were fitted to pictures, by the command line: height, width, and 3 where they have colours.
     "picture_shape_": Maybe(ListOf(Number("i", 1))),
+    # How the command line read the data; see `partwise.io.Coding`.
+    "reading_": Maybe(
+        Record(
+            {
+                "options": Record({}, others=Either((Text(), Flag()))),
+                "meanings": ListOf(Record({}, others=Text(("1", "0", ""))), size="n_meanings"),
+                "meaning_of": Maybe(Array("i", ("n_features",), low=0, below="n_meanings")),
+            }
+        )
+    ),
 }
 
 

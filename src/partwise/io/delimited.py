@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from partwise.io.budget import spend
-from partwise.io.cells import Reading, Rows, prepared
+from partwise.io.cells import Prepared, Reading, Rows, prepared
+from partwise.io.coding import Coding
 from partwise.io.errors import DataError
 from partwise.io.layout import Layout, find_layout, holds_text, number
 from partwise.io.table import Table
 from partwise.io.text import find_delimiter, open_text, records
+from partwise.io.title import without_title
 from partwise.io.words import free_name, only_text, set_aside, text_column
 
 _SAMPLE = 100
@@ -36,7 +38,7 @@ def read_delimited(
 ) -> Table:
     """Return the numbers of a text table as float64, missing cells as NaN, with its names and text columns."""
     reading = reading or Reading()
-    delimiter = find_delimiter(path, source, encoding, reading.decimal)
+    delimiter = find_delimiter(path, source, encoding, reading.decimal, reading.skip)
 
     def rows() -> Iterator[tuple[int, list[str]]]:
         with open_text(path, source, encoding) as stream:
@@ -49,7 +51,9 @@ def table_of_cells(
     rows: Rows, source: str, header: bool | None, row_names: bool | None, reading: Reading
 ) -> Table:
     """Return the table whose cells are those of ``rows``, as `read_delimited` does."""
-    rows, header, row_names, notes = prepared(rows, source, header, row_names, reading)
+    rows, titled = without_title(rows, source, reading.skip)
+    ready = prepared(rows, source, header, row_names, reading)
+    rows = ready.rows
     sample = []
     for _, cells in islice(rows(), _SAMPLE):
         spend(_TEXT * len(cells))
@@ -58,12 +62,12 @@ def table_of_cells(
         sample = [cells for cells in sample if not _is_blank(cells)]
     if all(_is_blank(cells) for cells in sample):
         raise DataError(f"{source} is empty. Give a table with numbers in it.")
-    layout = find_layout(sample, source, header, row_names)
+    layout = find_layout(sample, source, ready.header, ready.row_names)
     body = _read_body(rows, source, layout)
     if not body.rows:
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
-    table = _table(body, source, layout)
-    return dataclasses.replace(table, notes=(*notes, *table.notes)) if notes else table
+    table = _table(body, source, layout, ready, reading)
+    return dataclasses.replace(table, notes=(*titled, *ready.notes, *table.notes))
 
 
 def _is_blank(cells: list[str]) -> bool:
@@ -139,7 +143,7 @@ def _careful(cells: list[str], row: int, source: str, layout: Layout) -> list[fl
     raise DataError(text_column(source, layout.name(places[0]), places[0], cells[wrong[0]], row, labels[1:]))
 
 
-def _table(body: _Body, source: str, layout: Layout) -> Table:
+def _table(body: _Body, source: str, layout: Layout, ready: Prepared, reading: Reading) -> Table:
     """Put the columns together, now that it is known which are text."""
     numeric = _numeric_places(layout)
     text: dict[int, list[str]] = {}
@@ -149,7 +153,7 @@ def _table(body: _Body, source: str, layout: Layout) -> Table:
         values = [value for value in found if value is not None]
         if len(values) == len(found):
             late[place] = values
-        elif holds_text(cells):
+        elif holds_text(cells) and not _is_known(layout.name(place), reading):
             text[place] = cells
         else:
             first = found.index(None)
@@ -180,7 +184,16 @@ def _table(body: _Body, source: str, layout: Layout) -> Table:
         text=kept,
         corner=(layout.name(0) or "") if layout.row_names else "",
         notes=set_aside(source, list(kept)),
+        coding=Coding(
+            None if names is None else tuple(names),
+            tuple(ready.meanings[place] for place in places) if any(ready.meanings) else (None,),
+        ),
     )
+
+
+def _is_known(name: str | None, reading: Reading) -> bool:
+    """Whether a column of this name held numbers in the table whose coding is used."""
+    return reading.coding is not None and name in (reading.coding.columns or ())
 
 
 def _ragged(source: str, row: int, cells: int, layout: Layout) -> str:
@@ -192,4 +205,9 @@ def _ragged(source: str, row: int, cells: int, layout: Layout) -> str:
     return (
         f"{source}: row {row} has {count} where {against}. Give every row the same number of cells; "
         "quote cells that contain the delimiter."
+        + (
+            " If the first rows are a title, skip them: --skip 1 (in Python: skip=1)."
+            if layout.width == 1 or row == 2
+            else ""
+        )
     )

@@ -61,7 +61,9 @@ def _matrix(file: Any, source: str, key: str | None) -> Any:
     if key is None or key == "X":
         matrix = _element(file, "X") if "X" in file else None
         if matrix is None:
-            raise DataError(f"{source} has no X. Give one of its layers as key; it has: {layers}.")
+            raise DataError(
+                f"{source} has no X. Give one of its layers as --key (in Python: key=); it has: {layers}."
+            )
     elif "/" not in key and key in file.get("layers", ()):
         matrix = _element(file["layers"], key)
     else:

@@ -152,7 +152,8 @@ def _take_column(table: Table, place: int, name: str, unknown: bool) -> tuple[Ta
     values = values.toarray() if hasattr(values, "toarray") else values
     keep = [column for column in range(len(names)) if column != place]
     names.pop(place)
-    without = dataclasses.replace(table, data=table.data[:, keep], column_names=names)
+    coding = None if table.coding is None else table.coding.without(place)
+    without = dataclasses.replace(table, data=table.data[:, keep], column_names=names, coding=coding)
     return without, _labels(values.reshape(-1), table, name, unknown)
 
 

@@ -136,7 +136,9 @@ def _choose(arrays: _Arrays, source: str, key: str | None, stack: bool) -> str:
     listed = ", ".join(f"'{name}'" for name in keys)
     if key is not None:
         if key not in keys:
-            raise DataError(f"{source} has no array '{key}'. It holds {listed}: give one of them as key.")
+            raise DataError(
+                f"{source} has no array '{key}'. It holds {listed}: give one of them as --key (in Python: key=)."
+            )
         return key
     if len(keys) == 1:
         return keys[0]
@@ -155,8 +157,8 @@ def _choose(arrays: _Arrays, source: str, key: str | None, stack: bool) -> str:
         if len(found) == 1:
             return found[0]
     raise DataError(
-        f"{source} holds {len(keys)} arrays, {listed}: say which one with key='{(matrices or keys)[0]}' "
-        "or save one of them alone."
+        f"{source} holds {len(keys)} arrays, {listed}: say which one with --key {(matrices or keys)[0]} (in Python: "
+        f"key='{(matrices or keys)[0]}'), or save one of them alone."
     )
 
 

@@ -9,11 +9,15 @@ import numpy as np
 
 from partwise.io.budget import left, spend
 from partwise.io.cells import Reading, Rows
+from partwise.io.choice import names_rows
 from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
 from partwise.io.layout import holds_text, number
 from partwise.io.table import Table, numeric_matrix
 from partwise.io.words import free_name, only_text, set_aside, shorten, text_column
+
+#: Numbers in a table that is too large for a survey.
+_LARGE = 1_000_000
 
 
 def read_parquet(path: Path, source: str, reading: Reading | None = None) -> Table:
@@ -27,7 +31,11 @@ def read_parquet(path: Path, source: str, reading: Reading | None = None) -> Tab
         # Text as numbers of words: a file may say the same long text of every row.
         with parquet.ParquetFile(path, read_dictionary=words) as file:
             table = _read(file)
-        if reading is not None and reading.acts:
+        named = any(names_rows(field.name) for field in table.schema)
+        # Cells are looked at one by one only where they may be answers.
+        large = table.num_rows * table.num_columns > _LARGE
+        plain = reading is None or (reading.guesses and large and not words and not named)
+        if reading is not None and reading.acts and not plain:
             return table_of_cells(_rows(table), source, True, None, reading)
         return _from_arrow(table, source)
     except (DataError, MemoryError):

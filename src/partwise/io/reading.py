@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 from partwise.io.answers import Answers
 from partwise.io.budget import limited, spend
-from partwise.io.cells import Reading, applied
+from partwise.io.cells import Reading
+from partwise.io.coding import Coding
 from partwise.io.errors import DataError
+from partwise.io.numeric import applied, chosen_columns, transposed
 from partwise.io.readers import Reader, find_reader, known_suffixes, listed
 from partwise.io.table import Table
 from partwise.io.text import MAGIC
@@ -27,7 +30,7 @@ def read(
     header: bool | None = None,
     row_names: bool | None = None,
     stack: bool = False,
-    yes_no: bool | Literal["words"] = False,
+    yes_no: bool | Literal["words", "answers"] = False,
     yes: str | Sequence[str] = (),
     no: str | Sequence[str] = (),
     missing: str | Sequence[str] = (),
@@ -36,7 +39,12 @@ def read(
     columns: str | Sequence[str] | None = None,
     format: str | None = None,
     encoding: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
+    transpose: bool = False,
+    skip: int = 0,
+    numbers: bool = False,
+    aside: str | Sequence[str] = (),
+    coding: Coding | None = None,
 ) -> Table:
     """Return the matrix in a data file, with the names of its rows and columns where it has them.
 
@@ -57,7 +65,9 @@ def read(
         becomes one row and ``meta["shape"]`` keeps its shape. Only .npy and .npz hold such arrays.
     yes_no : bool or "words", default=False
         Whether the table is one of yes and no: words for them in many languages, + and −, x and nothing, 1 and 2
-        become 1 and 0, and a note says what was read as what. With "words", numbers stay what they are.
+        become 1 and 0, and a note says what was read as what. With "words", numbers stay what they are. With
+        "answers", 1 and 2 are read so in a table with names of columns that has no other numbers; what is no answer
+        stays a number or text.
     yes, no, missing : str or sequence of str, default=()
         Further cells that mean this, "" for empty cells; case and accents do not count.
     id : str, optional
@@ -69,8 +79,21 @@ def read(
         An extension, as "csv", that is used instead of that of the file.
     encoding : str, optional
         Of a text table, as "latin-1"; UTF-8 or, with a byte order mark, UTF-16, if it is not given.
-    decimal : {".", ","}, default="."
-        What stands before the decimals of a number in text.
+    decimal : {".", ","}, optional
+        What stands before the decimals of a number in text; a point if it is not given.
+    transpose : bool, default=False
+        Whether samples are the columns of the file and features its rows. ``id`` then names the column of the file
+        that names the features; ``columns`` and ``drop`` name features.
+    skip : int, default=0
+        Rows to leave out above the table. A title (text in one cell alone, above the names of columns) is found
+        without it.
+    numbers : bool, default=False
+        Whether, with ``yes_no="answers"``, 1 and 2 stay numbers.
+    aside : str or sequence of str, default=()
+        Columns, such as labels, whose cells are not read as yes and no.
+    coding : Coding, optional
+        ``table.coding`` of another file, to be read like it: only its columns are looked at, where they have names,
+        and their cells mean the same. Cells that it does not know are an error. Options given here go before it.
 
     Returns
     -------
@@ -82,19 +105,64 @@ def read(
     DataError
         With a sentence to act on, for any file that cannot be read so.
     """
-    if decimal not in (".", ","):
-        raise DataError(f"decimal must be '.' or ','; got '{decimal}'.")
-    answers = Answers(_several(yes), _several(no), _several(missing), bool(yes_no), yes_no is True)
-    chosen = None if columns is None else _several(columns)
-    given: dict[str, Any] = {
+    source = os.fspath(path)
+    name = source if format is None else f".{format.lstrip('.').lower()}"
+    said: dict[str, Any] = {
         "key": key,
+        "encoding": encoding,
+        "decimal": decimal,
+        "transpose": transpose or None,
+    }
+    used = {option: value for option, value in said.items() if value is not None}
+    if coding is not None:
+        used = {**_applicable(coding.options, name), **used}
+    if used.get("decimal", ".") not in (".", ","):
+        raise DataError(f"decimal must be '.' or ','; got '{used['decimal']}'.")
+    if skip < 0:
+        raise DataError(f"skip must be a number of rows; got {skip}.")
+    codes = yes_no == "answers" and not numbers
+    answers = Answers(_several(yes), _several(no), _several(missing), bool(yes_no), yes_no is True, codes)
+    chosen = None if columns is None else _several(columns)
+    turned = bool(used.get("transpose"))
+    reading = Reading(
+        answers,
+        id,
+        () if turned else _several(drop),
+        None if turned else chosen,
+        used.get("decimal", "."),
+        _several(aside),
+        skip,
+        dataclasses.replace(coding, columns=None) if coding is not None and turned else coding,
+    )
+    given: dict[str, Any] = {
+        "key": used.get("key"),
         "header": header,
+        # Rows of such a file are features, and the first column is their names rather than one of numbers.
         "row_names": row_names,
         "stack": stack,
-        "encoding": encoding,
-        "reading": Reading(answers, id, _several(drop), chosen, decimal),
+        "encoding": used.get("encoding"),
+        "reading": reading,
     }
-    source = os.fspath(path)
+    table = _open(source, format, given)
+    if turned:
+        table = chosen_columns(transposed(table), Reading(drop=_several(drop), columns=chosen))
+    kept = {option: value for option, value in used.items() if value not in (None, ".")}
+    if table.corner and not turned:
+        kept["id"] = table.corner
+    elif id is not None:
+        kept["id"] = id
+    return dataclasses.replace(table, coding=dataclasses.replace(table.coding or Coding(), options=kept))
+
+
+def _applicable(options: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The options of a coding that a file of this name has: a table of text has no layers."""
+    found = find_reader(name)
+    takes = (*found[1].options, "decimal", "transpose") if found else ()
+    return {option: value for option, value in options.items() if option in takes and option != "id"}
+
+
+def _open(source: str, format: str | None, given: dict[str, Any]) -> Table:
+    """Read a file, or standard input."""
     if source == "-":
         suffix = f".{(format or 'txt').lstrip('.').lower()}"
         with _standard_input(suffix, format is None) as file:
@@ -181,7 +249,9 @@ def _require_options(reader: Reader, source: str, given: dict[str, Any]) -> None
     key = given["key"]
     if key is not None and "key" not in reader.options:
         files = listed(known_suffixes("key"), "and")
-        raise DataError(f"{source}: key='{key}' only applies to {files} files. Leave key out.")
+        raise DataError(
+            f"{source}: --key {key} (in Python: key='{key}') only applies to {files} files. Leave it out."
+        )
     for name in ("header", "row_names", "encoding"):
         if given[name] is not None and name not in reader.options:
             files = listed(known_suffixes(name), "and")

@@ -37,9 +37,10 @@ def read_spss(path: Path, source: str, reading: Reading) -> Table:
     if not names or not len(columns[names[0]]):
         raise DataError(f"{source} is empty. Give a table with numbers in it.")
     cells = []
+    asked = reading.answers.guess or (reading.coding is not None and reading.coding.answers)
     for name in names:
         labels = meta.variable_value_labels.get(name, {})
-        spoken = reading.answers.guess and len({folded(str(label)) for label in labels.values()} & WORDS) > 1
+        spoken = asked and len({folded(str(label)) for label in labels.values()} & WORDS) > 1
         cells.append([_cell(value, labels if spoken else {}) for value in columns[name]])
     rows = [names, *map(list, zip(*cells))]
     return table_of_cells(lambda: enumerate(rows, start=1), source, True, None, reading)

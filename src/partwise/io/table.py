@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from partwise.io.budget import spend
 from partwise.io.errors import DataError
 from partwise.well_formed import require_well_formed
+
+if TYPE_CHECKING:
+    from partwise.io.coding import Coding
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,8 @@ class Table:
         What else the reader knows of the data, such as the "shape" of the items of a stack.
     notes : tuple of str
         Sentences for the user: what was left out of ``data``, though it stood among its columns.
+    coding : Coding, optional
+        How its cells were read; ``read(another, coding=table.coding)`` reads another file in the same way.
     """
 
     data: Any
@@ -50,6 +55,7 @@ class Table:
     corner: str = ""
     meta: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    coding: Coding | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

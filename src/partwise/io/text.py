@@ -65,8 +65,13 @@ def open_text(path: Path, source: str, encoding: str | None = None) -> IO[str]:
     return io.TextIOWrapper(raw, encoding=encoding or ("utf-16" if wide else "utf-8-sig"), newline="")
 
 
-def find_delimiter(path: Path, source: str, encoding: str | None = None, decimal: str = ".") -> str:
-    """Return the character between cells: by the extension, by the first lines where that is not enough."""
+def find_delimiter(
+    path: Path, source: str, encoding: str | None = None, decimal: str = ".", skip: int = 0
+) -> str:
+    """Return the character between cells: by the extension, by the first lines where that is not enough.
+
+    Lines that are skipped, or that are a title above the table, do not count.
+    """
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".tsv"):
         return "\t"
@@ -77,12 +82,23 @@ def find_delimiter(path: Path, source: str, encoding: str | None = None, decimal
             raise not_utf8(source, error) from error
         except (OSError, EOFError, zlib.error) as error:
             raise broken_gzip(source, error) from error
+    head = "\n".join(_split(head)[skip:])
     lines = _lines(head)
-    whole = lines[:-1] if len(head) == _HEAD and len(lines) > 1 else lines
+    whole = lines[:-1] if len(head) >= _HEAD - 1 and len(lines) > 1 else lines
     if name.endswith(".csv"):
         # Where decimals have commas, spreadsheets export "CSV" with semicolons. Marks in quotes do not count.
-        first = next(iter(_lines(_QUOTED.sub("q", head))), "")
-        found = [mark for mark in (",;\t" if decimal == "." else ";\t,") if mark in first]
+        marks = ",;\t" if decimal == "." else ";\t,"
+        plain = _lines(_QUOTED.sub("q", head))
+        first = next(iter(plain), "")
+        for count in range(1, min(6, len(plain) - 1)):
+            # A title has none of the marks that cut the rows below it.
+            second = plain[count]
+            if any(mark in second for mark in marks) and not any(
+                mark in first and mark in second for mark in marks
+            ):
+                first, whole = second, whole[count:]
+                break
+        found = [mark for mark in marks if mark in first]
         # A comma may also stand in a question, or in a number: then another mark cuts all rows alike.
         return found[0] if len(found) == 1 else sniff_delimiter(whole[:50], found) if found else ","
     return sniff_delimiter(whole[:50], "\t,;|" + SPACES if decimal == "." else "\t;|," + SPACES)
@@ -90,7 +106,11 @@ def find_delimiter(path: Path, source: str, encoding: str | None = None, decimal
 
 def _lines(text: str) -> list[str]:
     """The lines that are not blank. Not splitlines, which also cuts at marks that may stand in names."""
-    return [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if line.strip()]
+    return [line for line in _split(text) if line.strip()]
+
+
+def _split(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def sniff_delimiter(lines: list[str], marks: Iterable[str]) -> str:

@@ -24,8 +24,8 @@ class FactorModel(PartsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     #: What the command line calls the model, one of its parts, and the files for W and H.
     kind: str
-    #: Whether data are yes and no: False, True, or "words" where numbers are counts; see `partwise.io.read`.
-    yes_no: bool | str = False
+    #: Whether data are yes and no: True, or "answers" where they may be numbers as well; see `partwise.io.read`.
+    yes_no: bool | str = "answers"
     part_word = "part"
     result_files = ("W.csv", "H.csv")
     components_: np.ndarray

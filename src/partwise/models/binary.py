@@ -127,7 +127,6 @@ class BinaryNMF(FactorModel):
     """
 
     kind = "binary"
-    yes_no = "words"
     file_contents = BINARY_CONTENTS
 
     def __init__(

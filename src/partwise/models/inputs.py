@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,15 +43,44 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     if not is_anndata(X):
         # Before scikit-learn converts it: scipy's conversions trust the indices too.
         require_well_formed(X)
-        return validate_data(estimator, without_mask(X), y, reset=reset, **checks)
+        with plainly_refused(type(estimator).__name__):
+            found = validate_data(estimator, without_mask(X), y, reset=reset, **checks)
+            array = found[0] if isinstance(found, tuple) else found
+            if array.dtype.kind in "US":
+                raise ValueError(f"could not convert string to float: {str(array.flat[0])!r}")
+        return found
     check_names(estimator, X, reset)
     array = matrix_of(X)
     require_well_formed(array)
     if sp.issparse(array) and not checks.get("accept_sparse"):
         array = array.toarray()
-    if isinstance(y, str):
-        return check_array(array, estimator=estimator, input_name="X", **checks)
-    return check_X_y(array, y, estimator=estimator, **checks)
+    with plainly_refused(type(estimator).__name__):
+        if isinstance(y, str):
+            return check_array(array, estimator=estimator, input_name="X", **checks)
+        return check_X_y(array, y, estimator=estimator, **checks)
+
+
+@contextmanager
+def plainly_refused(whom: str) -> Iterator[None]:
+    """Words and missing entries refused in words of ours: those of scikit-learn advise other libraries' models."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        if "could not convert string to float" in text:
+            found = re.search(r"""float: (?:np\.str_\()?(?:'(.*?)'|"(.*?)")""", text, re.DOTALL)
+            word = " ".join((found[1] or found[2] or "").split())[:40] if found else "text"
+            raise ValueError(
+                f"X holds words, as '{word}', and {whom} takes numbers. From a file, "
+                "partwise.io.read(path, yes_no=True) reads words for yes and no as 1 and 0; for data in memory, "
+                f"compare them with the word for yes: X == '{word}'."
+            ) from error
+        if text.startswith("Input X contains NaN"):
+            raise ValueError(
+                f"Input X contains NaN, and {whom} takes no missing entries. Fill them in, leave these rows or "
+                "columns out, or put an NMF before it, which does without them."
+            ) from error
+        raise
 
 
 def check_names(estimator: Any, adata: Any, reset: bool) -> None:

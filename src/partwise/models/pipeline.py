@@ -254,6 +254,7 @@ _INSTEAD = {
         "KMeans can be saved."
     ),
     "GridSearchCV RandomizedSearchCV": "Save its best_estimator_.",
+    "TopicTree": "A tree is written with tree.export(path), as .json, .csv, .graphml or .nwk; save its topic model.",
 }
 
 for _path, _step in STEPS.items():

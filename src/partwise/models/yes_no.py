@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from partwise.boolean.bit_table import BitTable
-from partwise.models.inputs import entry_weights, place_of, row_weight
+from partwise.models.inputs import entry_weights, place_of, plainly_refused, row_weight
 
 
 def to_bit_table(
@@ -35,7 +35,8 @@ def to_bit_table(
         least squares.
     """
     if array.dtype == object:
-        array = check_array(array, dtype=np.float64, ensure_all_finite=False)
+        with plainly_refused(model):
+            array = check_array(array, dtype=np.float64, ensure_all_finite=False)
     missing = missing_of(array, allow_missing, model)
     weights = None if weights is None else entry_weights(weights, array.shape)
     by_row = row_weight(sample_weight, array.shape[0])

@@ -1,0 +1,205 @@
+"""The coding of answers on the command line: alike in every verb, kept in the model file, used on new data."""
+
+import json
+
+import numpy as np
+import pytest
+from calling import call
+
+from partwise import NMF, BayesianBooleanMF, BinaryNMF, BooleanMF, MixtureClassifier, load, save
+from partwise.io import Coding, read
+
+NAMES = ("tea", "cake", "salad", "soup")
+
+
+@pytest.fixture
+def answers():
+    rng = np.random.default_rng(0)
+    return (rng.random((24, 2)) < 0.5).astype(int).repeat(2, axis=1)
+
+
+def lines(answers, yes, no, group, start=700):
+    """A survey with numbers of persons in front and, behind, a group that is told by the first answer."""
+    yield ",".join(["wer", *NAMES, "group"])
+    for i, row in enumerate(answers):
+        told = group[row[0]]
+        yield ",".join([str(start - 3 * i), *(yes if cell else no for cell in row), told])
+
+
+def write(path, answers, yes="ja", no="nein", group=("no", "yes"), **more):
+    path.write_text("\n".join(lines(answers, yes, no, group, **more)))
+    return path
+
+
+@pytest.mark.parametrize(("yes", "no"), [("ja", "nein"), ("x", ""), ("1", "2"), ("1", "0")])
+def test_verbs_read_answers_and_persons_as_tiles_does(answers, yes, no, tmp_path, capsys):
+    path = write(tmp_path / "a.csv", answers, yes, no)
+    few = ("-o", tmp_path / "o", "-q", "--no-report")
+    verbs = [
+        ("classify", path, "--labels", "group", "-k", "0", "--mixtures", "1"),
+        ("fit", path, "--model", "binary", "-k", "1", "--drop", "group", "--max-iter", "3"),
+        ("fit", path, "-k", "1", "--drop", "group"),
+    ]
+    for verb in verbs if yes == "ja" else verbs[:1]:
+        assert call(*verb, *few) == 0
+        said = capsys.readouterr().err
+        assert "'wer' names the rows" in said
+        assert ("4 columns were read as yes and no" in said) == (no != "0")
+        summary = json.loads((tmp_path / "o" / "summary.json").read_text())
+        assert summary["n_features"] == 4
+        # Labels stay the words that they are.
+        assert summary.get("classes", ["no", "yes"]) == ["no", "yes"]
+    assert (
+        call("compare", path, "-k", "1", "--labels", "group", "--methods", "svd", "-q", "-o", tmp_path / "c")
+        == 0
+    )
+    assert "24 × 4" in capsys.readouterr().out
+
+
+def test_predict_and_transform_read_as_the_fit_did(answers, tmp_path, capsys):
+    path = write(tmp_path / "a.csv", answers, "2", "1")
+    text = path.read_text().splitlines()
+    text[3] = text[3].replace("," + text[3].split(",")[1], ",99", 1)
+    path.write_text("\n".join(text))
+    given = ("--yes", "2", "--no", "1", "--missing", "99", "-o", tmp_path / "o", "-q")
+    assert call("classify", path, "--labels", "group", "-k", "2", "--mixtures", "1", *given) == 0
+    assert "valid feature names" not in capsys.readouterr().err
+    model = tmp_path / "o" / "model.partwise"
+    assert Coding.of(load(model)).described() == "yes is 2, no is 1, 99 is missing; --id wer"
+    assert call("info", model) == 0
+    assert "data read with: yes is 2, no is 1, 99 is missing" in capsys.readouterr().out
+    # Two rows, with persons 1 and 2 and a column that the model does not know.
+    new = tmp_path / "new.csv"
+    new.write_text("soup,extra,tea,salad,cake,wer\n1,1,2,1,2,1\n2,2,1,2,1,2\n")
+    assert call("predict", model, new) == 0
+    out, said = capsys.readouterr()
+    assert [line.split(",")[:2] for line in out.splitlines()[1:]] == [["1", "yes"], ["2", "no"]]
+    assert "read as the data of the fit were: yes is 2, no is 1, 99 is missing" in said
+    assert "unknown to the model left out: 'extra'" in said
+    assert call("predict", model, new, "--yes", "1", "--no", "2") == 0
+    out, said = capsys.readouterr()
+    assert [line.split(",")[1] for line in out.splitlines()[1:]] == ["no", "yes"]
+    assert "but for what is given now: --yes 1 --no 2" in said
+    new.write_text("soup,tea,salad,cake\n1,2,1,2\n2,1,0,1\n")
+    assert call("transform", model, new) == 2
+    assert "column 'salad' holds '0' in row 3" in capsys.readouterr().err
+
+
+def test_columns_that_a_model_of_python_does_not_know_are_not_judged(answers, tmp_path, capsys):
+    pd = pytest.importorskip("pandas")
+    save(BooleanMF(2, max_iter=20).fit(pd.DataFrame(answers, columns=NAMES)), tmp_path / "m.partwise")
+    new = tmp_path / "new.csv"
+    new.write_text("who,maybe,soup,tea,salad,cake\n1,2,ja,ja,nein,ja\n2,maybe,nein,ja,nein,ja\n")
+    assert call("transform", tmp_path / "m.partwise", new) == 0
+    said = capsys.readouterr().err
+    assert "2 columns unknown to the model left out: 'who' and 'maybe'" in said
+    assert "4 columns were read as yes and no" in said
+
+
+def test_a_test_file_is_read_as_the_training_file(answers, tmp_path, capsys):
+    path = write(tmp_path / "a.csv", answers)
+    new = tmp_path / "new.csv"
+    new.write_text("wer,tea,cake,salad,soup\n1,ja,ja,ja,ja\n2,ja,ja,ja,ja\n")
+    few = ("-k", "0", "--mixtures", "1", "-q", "--no-report", "-o", tmp_path / "o")
+    assert call("classify", path, "--labels", "group", "--test", new, *few) == 0
+    found = read(tmp_path / "o" / "predictions.csv", row_names=True)
+    assert found.row_names == ["1", "2"]
+    assert (found.data[:, 1] > 0.5).all()
+
+
+def test_layers_encodings_and_transposed_files_are_kept(tmp_path, capsys):
+    anndata = pytest.importorskip("anndata")
+    rng = np.random.default_rng(0)
+    counts = rng.random((9, 4))
+    cells = anndata.AnnData(np.ones((9, 4)), layers={"counts": counts})
+    cells.write_h5ad(tmp_path / "a.h5ad")
+    few = ("-k", "2", "-q", "--no-report")
+    assert call("fit", tmp_path / "a.h5ad", "--key", "counts", "-o", tmp_path / "o", *few) == 0
+    capsys.readouterr()
+    assert (
+        call("transform", tmp_path / "o" / "model.partwise", tmp_path / "a.h5ad", "-o", tmp_path / "W.csv")
+        == 0
+    )
+    np.testing.assert_allclose(
+        read(tmp_path / "W.csv").data, read(tmp_path / "o" / "W.csv").data, rtol=1e-3, atol=1e-4
+    )
+    assert "--key counts" in capsys.readouterr().err
+    genes = tmp_path / "genes.csv"
+    table = [";".join(["Gen", *(f"Müller {i}" for i in range(9))])]
+    table += [";".join([f"g{j}", *(f"{v:.3f}".replace(".", ",") for v in counts[:, j])]) for j in range(4)]
+    genes.write_text("\n".join(table), encoding="latin-1")
+    given = ("--transpose", "--encoding", "latin-1", "--decimal", ",")
+    assert call("fit", genes, "-o", tmp_path / "t", *few, *given) == 0
+    assert "transposed: 9 columns of the file are the samples" in capsys.readouterr().err
+    assert call("transform", tmp_path / "t" / "model.partwise", genes, "-o", tmp_path / "W.csv") == 0
+    assert "--encoding latin-1 --decimal , --transpose" in capsys.readouterr().err
+    again, W = read(tmp_path / "W.csv"), read(tmp_path / "t" / "W.csv")
+    assert again.row_names == W.row_names == [f"Müller {i}" for i in range(9)]
+    np.testing.assert_allclose(again.data, W.data, rtol=1e-3, atol=1e-4)
+
+
+def test_texts_keep_their_column_and_names(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    words = ["river water fish", "stone rock hill"]
+    body = [f"{words[i % 2]},d{i},{words[1 - i % 2]}" for i in range(8)]
+    path.write_text("\n".join(["note,id,text", *body]))
+    few = ("-k", "2", "-q", "--min-df", "1", "-o", tmp_path / "o")
+    assert call("topics", path, "--column", "note", *few) == 0
+    assert "column 'id' names the documents" in capsys.readouterr().err
+    assert read(tmp_path / "o" / "documents.csv").row_names == [f"d{i}" for i in range(8)]
+    assert call("transform", tmp_path / "o" / "model.partwise", path) == 0
+    out, said = capsys.readouterr()
+    assert "read as the texts of the fit were: --columns note --id id" in said
+    assert [line.split(",")[0] for line in out.splitlines()[1:]] == [f"d{i}" for i in range(8)]
+    W = np.array([line.split(",")[1:] for line in out.splitlines()[1:]], dtype=float)
+    documents = read(tmp_path / "o" / "documents.csv").data
+    np.testing.assert_array_equal(W.argmax(axis=1), documents.argmax(axis=1))
+
+
+def test_missing_cells_and_recordings_are_refused_in_our_words(answers, tmp_path, capsys):
+    path = write(tmp_path / "a.csv", answers)
+    path.write_text(path.read_text().replace("nein", "", 1))
+    assert call("classify", path, "--labels", "group", "-k", "0", "-q", "-o", tmp_path / "o") == 2
+    said = capsys.readouterr().err
+    assert "MixtureClassifier takes no missing entries" in said
+    assert "HistGradient" not in said
+    save(NMF(1).fit(answers), tmp_path / "m.partwise")
+    (tmp_path / "x.wav").write_bytes(b"RIFF")
+    assert call("transform", tmp_path / "m.partwise", tmp_path / "x.wav") == 2
+    assert "partwise separate" in capsys.readouterr().err
+
+
+def test_a_single_picture_of_another_size_says_both(tmp_path, capsys):
+    Image = pytest.importorskip("PIL.Image")
+    rng = np.random.default_rng(0)
+    (tmp_path / "p").mkdir()
+    for i in range(4):
+        Image.fromarray(rng.integers(0, 255, (6, 5), dtype=np.uint8)).save(tmp_path / "p" / f"{i}.png")
+    assert call("parts", tmp_path / "p", "-k", "1", "-q", "-o", tmp_path / "o") == 0
+    Image.new("L", (10, 12), 100).save(tmp_path / "one.png")
+    capsys.readouterr()
+    assert call("transform", tmp_path / "o" / "model.partwise", tmp_path / "one.png") == 0
+    out, said = capsys.readouterr()
+    assert "12 × 10 pixels, and was resized to 6 × 5" in said
+    assert out.splitlines()[1].startswith("one.png,")
+
+
+@pytest.mark.parametrize("cls", [NMF, BinaryNMF, BooleanMF, BayesianBooleanMF, MixtureClassifier])
+@pytest.mark.parametrize("kind", ["list", "text", "object", "frame"])
+def test_words_in_memory_are_one_sentence(cls, kind):
+    X = [["ja", "nein"], ["nein", "ja"]]
+    if kind == "frame":
+        X = pytest.importorskip("pandas").DataFrame(X, columns=["a", "b"])
+    elif kind != "list":
+        X = np.array(X, dtype=object if kind == "object" else str)
+    with pytest.raises(
+        ValueError, match=rf"as 'ja', and {cls.__name__} takes numbers.*read\(path, yes_no=True\)"
+    ):
+        cls(1).fit(X, [0, 1])
+
+
+def test_a_tree_is_exported_not_saved(tmp_path):
+    from partwise.topics import TopicTree
+
+    with pytest.raises(ValueError, match=r"tree\.export\(path\)"):
+        save(TopicTree.__new__(TopicTree), tmp_path / "tree.partwise")
