@@ -8,7 +8,7 @@ import numpy as np
 
 from partwise.latent.counts import Counts
 from partwise.latent.enumerated import enumerated
-from partwise.latent.preselected import preselected
+from partwise.latent.noise import POISSON, Noise
 from partwise.latent.states import all_states, count_up_to, size_distribution, states_up_to
 from partwise.latent.statistics import Statistics
 
@@ -54,7 +54,12 @@ class Inference:
         return min(H, gamma + 3 if self.n_candidates is None else int(self.n_candidates))
 
     def __call__(
-        self, counts: Counts, W: np.ndarray, activation: np.ndarray, inverse_temperature: float = 1.0
+        self,
+        counts: Counts,
+        W: np.ndarray,
+        activation: np.ndarray,
+        inverse_temperature: float = 1.0,
+        noise: Noise = POISSON,
     ) -> Statistics:
         """Posterior sums at (W, π).
 
@@ -66,6 +71,8 @@ class Inference:
             π.
         inverse_temperature : float
             Power that the likelihood is raised to where posteriors are formed.
+        noise : Noise
+            Poisson, or Gaussian with its variance.
 
         Returns
         -------
@@ -74,14 +81,14 @@ class Inference:
         """
         H = len(W)
         if self.exact:
-            return enumerated(counts, W, activation, all_states(H), None, inverse_temperature)
+            return enumerated(counts, W, activation, all_states(H), None, inverse_temperature, noise)
         gamma = self.gamma(activation)
         if self.n_candidates == "all":
             states, inside = states_up_to(H, gamma + 1), count_up_to(H, gamma)
-            stats = enumerated(counts, W, activation, states, inside, inverse_temperature)
+            stats = enumerated(counts, W, activation, states, inside, inverse_temperature, noise)
             stats.truncation = gamma, gamma + 1
         else:
             candidates = self._candidates(gamma, H)
-            stats = preselected(counts, W, activation, gamma, candidates, inverse_temperature)
+            stats = noise.preselected(counts, W, activation, gamma, candidates, inverse_temperature)
             stats.truncation = gamma, gamma
         return stats
