@@ -30,17 +30,22 @@ class Inference:
         γ; None lets it follow π.
     n_candidates : int, "all" or None
         H′; "all" visits the same states for every sample, and |s| = γ + 1 in the denominator (Yus López 2015, 3.2.3).
+    mean_active : bool
+        Where γ follows π, it is ⌈πH⌉, the mean number of bits (Yus López 2015), not nearly all of the prior's mass.
     """
 
     exact: bool = True
     max_active: int | None = None
     n_candidates: int | str | None = None
+    mean_active: bool = False
 
     def gamma(self, activation: np.ndarray) -> int:
         """γ for this π: nearly all of the prior's mass, as far as the number of states allows."""
         H = len(activation)
         if self.max_active is not None:
             return min(self.max_active, H)
+        if self.mean_active:
+            return min(max(int(np.ceil(activation.sum())), 1), H)
         reach = np.cumsum(size_distribution(activation))
         wanted = int(np.searchsorted(reach, 1.0 - TAIL)) or 1
         while wanted > 2 and count_up_to(self._candidates(wanted, H), wanted) > MOST_STATES:
