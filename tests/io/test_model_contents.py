@@ -157,6 +157,7 @@ def test_arrays_of_another_shape_or_type_are_noticed(entries, name):
         ("NMF", "converged_", "yes", "its converged_ is 'yes', where True or False belongs"),
         ("BinaryNMF", "activation_", 1.5, "its activation_ is 1.5, where an array belongs"),
         ("BinaryNMF", "inference_", "guess", "its inference_ is 'guess', not 'exact' or 'truncated'"),
+        ("BinaryNMF", "noise_variance_", -1.0, "its noise_variance_ holds -1, outside 1e-300 to inf"),
         ("BinaryNMF", "background_", -1.0, "its background_ holds -1, outside 0 to inf"),
         ("BooleanMF", "prices_", {"$tuple": [1.0, 1.0]}, "its prices_ has 2 entries, not 3"),
         ("BooleanMF", "tiles_", {}, r"it lacks tiles_\['rows'\]"),
