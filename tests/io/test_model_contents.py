@@ -176,6 +176,7 @@ def test_values_that_do_not_belong(entries, name, attribute, value, sentence):
         ("NMF", "n_components", -1, "n_components must be an integer of at least 1"),
         ("NMF", "beta_loss", "zebra", "beta_loss must be"),
         ("BinaryNMF", "tol", "x", "tol must be a number"),
+        ("BinaryNMF", "noise", "gaussian", "its noise is 'gaussian', and its noise_variance_ None"),
         ("BinaryNMF", "missing_values", "auto", "missing_values must be nan, 0 or None; got 'auto'"),
         ("BooleanMF", "method", [1], "method must be one of"),
         ("MixtureClassifier", "penalty", -1, "penalty must be a number"),

@@ -334,8 +334,8 @@ class BinaryNMF(FactorModel):
         H = len(self.components_)
         bits = rng.random((whole("n_samples", n_samples), H)) < np.broadcast_to(self.activation_, H)
         mean = bits @ self.components_
-        if self.noise == "gaussian":
-            spread = np.sqrt(self._noise().variance)
+        if self.noise_variance_ is not None:
+            spread = np.sqrt(self.noise_variance_)
             return mean + spread * rng.standard_normal(mean.shape), bits.astype(np.int64)
         return rng.poisson(mean).astype(float), bits.astype(np.int64)
 
@@ -480,8 +480,8 @@ class BinaryNMF(FactorModel):
             raise ValueError(
                 f"its n_components is {self.n_components}, and it was fitted with {self.n_components_}"
             )
-        if self.noise == "gaussian" and getattr(self, "noise_variance_", None) is None:
-            raise ValueError("its noise is 'gaussian', and it has no noise_variance_")
+        if (self.noise == "gaussian") != (self.noise_variance_ is not None):
+            raise ValueError(f"its noise is '{self.noise}', and its noise_variance_ {self.noise_variance_}")
 
     def _method(self, noise: Noise) -> ExpectationMaximization:
         return ExpectationMaximization(
@@ -527,7 +527,7 @@ class BinaryNMF(FactorModel):
         self.log_likelihood_ = found.log_likelihood
         gaussian = self.noise == "gaussian"
         self.background_ = 0.0 if gaussian else counts.background
-        self.noise_variance_ = found.variance if gaussian else None
+        self.noise_variance_: float | None = float(found.variance) if gaussian else None
         self.n_iter_ = found.n_iter
         self.converged_ = found.reason == "converged"
         self.ended_by_ = found.reason
@@ -566,8 +566,7 @@ class BinaryNMF(FactorModel):
 
     def _noise(self) -> Noise:
         """The noise that was learned."""
-        variance: Any = getattr(self, "noise_variance_", None)
-        return POISSON if variance is None else GaussianNoise(float(variance))
+        return POISSON if self.noise_variance_ is None else GaussianNoise(self.noise_variance_)
 
     def _posterior(self, X: Any) -> tuple[Any, Statistics, Counts]:
         check_is_fitted(self)
@@ -598,7 +597,7 @@ class BinaryNMF(FactorModel):
         check_is_fitted(self)
         pi = np.broadcast_to(self.activation_, len(self.components_))
         on = f"{pi.min():.4g}" if not self.per_component else f"{pi.min():.4g} to {pi.max():.4g}"
-        sigma = getattr(self, "noise_variance_", None)
+        sigma = self.noise_variance_
         spread = {} if sigma is None else {"noise_variance": sigma}
         return summarise(
             self,
