@@ -130,6 +130,17 @@ def test_sparse_float32_and_missing(bars, inference):
     assert dense.score(row) == pytest.approx(kept.score(np.delete(row, 3, axis=1)), rel=1e-8)
 
 
+def test_rows_in_which_a_part_is_missing_do_not_set_its_level():
+    bars = make_bars(400, random_state=0)
+    holes = bars.data.copy()
+    # In some rows nothing of the third column is left: how strong that bar is there, nobody knows.
+    holes[:20, 2::4] = np.nan
+    holes[np.random.default_rng(0).random(holes.shape) < 0.2] = np.nan
+    model = BinaryNMF(8, rescue=False).fit(holes)
+    assert parts_found(model.components_, bars.components) == 8
+    assert model.components_.max() < 15.0
+
+
 def test_a_row_of_weight_two_is_the_row_twice(bars):
     start = np.random.default_rng(0).random((8, 16)) * 5
     X = bars.data[:60]

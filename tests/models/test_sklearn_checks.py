@@ -101,6 +101,7 @@ def expected_failures(estimator):
 
 @pytest.mark.filterwarnings("ignore:X is not made of whole numbers")
 @pytest.mark.filterwarnings("ignore:π has reached its edge")
+@pytest.mark.filterwarnings("ignore:σ² has reached its floor")
 @pytest.mark.filterwarnings("ignore:.*fewer samples than n_mixtures")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
@@ -126,6 +127,7 @@ def expected_failures(estimator):
         BayesianNMF(2, n_chains=2, n_draws=20, n_warmup=20),
         BinaryNMF(2),
         BinaryNMF(2, inference="truncated"),
+        BinaryNMF(2, noise="gaussian"),
         MixtureClassifier(),
         MixtureClassifier(1, penalty=0.01, tol=1e-12),
         MixtureClassifier(2, training="em"),

@@ -85,11 +85,25 @@ def cut_nmf(
         max_iter=iterations,
         rng=rng,
     ).state
-    usage, r = state.W.astype(float), counts.row_weight
-    total = r @ usage
-    level = np.divide(r @ usage**2, total, out=np.ones_like(total), where=total > 0)
-    components = np.ascontiguousarray(state.Ht.T, dtype=float) * level[:, None]
-    on = r @ (usage > 0.5 * level) / r.sum()
+    usage = state.W.astype(float)
+    components = np.ascontiguousarray(state.Ht.T, dtype=float)
+    seen = observed_share(counts, components)
+    total = (seen * usage).sum(axis=0)
+    level = np.divide((seen * usage**2).sum(axis=0), total, out=np.ones_like(total), where=total > 0)
+    components *= level[:, None]
+    on = (seen * (usage > 0.5 * level)).sum(axis=0) / np.maximum(seen.sum(axis=0), 1e-300)
     # Zeros stay zero under the EM rule; what looks like zero here may be wanted later.
     components += 1e-3 * counts.mean
     return components, np.clip(on, 1e-3, 0.9)
+
+
+def observed_share(counts: Counts, components: np.ndarray) -> np.ndarray:
+    """How much each row says of each component: its weight, times the share of the component observed there.
+
+    Where little of a component is observed its usage is hardly known, and may be any number.
+    """
+    r = counts.row_weight[:, None]
+    if not counts.weighted:
+        return r
+    squares = components**2
+    return np.asarray(r * counts.totals(squares) / np.maximum(squares.sum(axis=1), 1e-300))

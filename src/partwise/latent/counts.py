@@ -86,6 +86,65 @@ class Counts:
         """Σ_d ω (y log y − y) of each row: what a model that reproduces it exactly would have."""
         return self._row_terms[1]
 
+    @functools.cached_property
+    def _square_terms(self) -> tuple[np.ndarray, np.ndarray]:
+        squares, observed = np.empty(self.n_rows), np.full(self.n_rows, float(self.n_features))
+        for rows, u, omega in self.blocks():
+            y = u if omega is None else np.divide(u, omega, out=np.zeros_like(u), where=omega > 0)
+            squares[rows] = (u * y).sum(axis=1)
+            if omega is not None:
+                observed[rows] = omega.sum(axis=1)
+        return squares, observed
+
+    @property
+    def squares(self) -> np.ndarray:
+        """Σ_d ω y² of each row."""
+        return self._square_terms[0]
+
+    @property
+    def observed(self) -> np.ndarray:
+        """Σ_d ω of each row."""
+        return self._square_terms[1]
+
+    @functools.cached_property
+    def variance(self) -> float:
+        """Variance of the observed entries; exactly 0 where all are the same number."""
+        total, mean = float(self.row_weight @ self.observed), self.mean
+        left = 0.0
+        for rows, u, omega in self.blocks():
+            w = np.ones_like(u) if omega is None else omega
+            y = np.divide(u, w, out=np.full_like(u, mean), where=w > 0)
+            # Rounding of the mean is no variance.
+            off = np.where(np.abs(y - mean) <= 1e-12 * abs(mean), 0.0, y - mean)
+            left += float(self.row_weight[rows] @ (w * off**2).sum(axis=1))
+        return left / total if total > 0 else 0.0
+
+    def _slabs(self) -> Any:
+        """(slice, ω y) over all rows in double precision, sparse where the data are."""
+        for slab in self.X.packed(0, self.n_rows):
+            shape = slab.stop - slab.start, self.n_features
+            u = slab.u.astype(float)
+            dense = len(slab.indices) == 0 and len(u) == shape[0] * shape[1]
+            yield (
+                slice(slab.start, slab.stop),
+                u.reshape(shape) if dense else sp.csr_array((u, slab.indices, slab.indptr), shape),
+            )
+
+    def product(self, W: np.ndarray) -> np.ndarray:
+        """Σ_d ω y_nd W_hd for each row and component."""
+        out = np.empty((self.n_rows, len(W)))
+        Wt = np.ascontiguousarray(W.T)
+        for rows, y in self._slabs():
+            out[rows] = y @ Wt
+        return out
+
+    def summed(self, means: np.ndarray) -> np.ndarray:
+        """Σ_n r_n ⟨s_h⟩_n ω y_nd as `cross` has it, in double precision whatever the data are."""
+        out = np.zeros((self.n_features, means.shape[1]))
+        for rows, y in self._slabs():
+            out += y.T @ (means[rows] * self.row_weight[rows, None])
+        return np.ascontiguousarray(out.T)
+
     def totals(self, W: np.ndarray) -> np.ndarray:
         """Σ_d ω_nd W_hd for each row and component; one row for all where nothing is missing."""
         if not self.weighted:

@@ -1,4 +1,4 @@
-"""EM for counts with binary latents (Yus López 2015, chapter 3): annealed, perturbed and widened on request."""
+"""EM for data with binary latents (Yus López 2015, chapter 3): annealed, perturbed and widened on request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 from partwise.core import Info, Result, RunState, SmallGain, run
 from partwise.latent.counts import Counts
 from partwise.latent.inference import Inference
-from partwise.latent.m_step import activation_update, em_update, least_squares_update
+from partwise.latent.m_step import activation_update, least_squares_update
+from partwise.latent.noise import POISSON, Noise
 from partwise.latent.statistics import Statistics
 
 #: Steps of little gain, one after the other, after which EM has converged: one may be a plateau.
@@ -34,6 +35,8 @@ class EMState(RunState):
         Its log-likelihood; NaN before the first E-step.
     best_kind : list of int
         What its log-likelihood can be compared with.
+    variance, best_variance : float
+        σ² of Gaussian noise, here and at the best point; NaN for Poisson noise.
     statistics : Statistics, optional
         Posterior sums at (W, π); None where they have yet to be found, as after a checkpoint.
     """
@@ -44,6 +47,8 @@ class EMState(RunState):
     best_activation: np.ndarray
     best_value: float = float("nan")
     best_kind: list[int] = field(default_factory=list)
+    variance: float = float("nan")
+    best_variance: float = float("nan")
     statistics: Statistics | None = field(default=None, metadata={"packed": False})
 
     def restore(self, packed: dict[str, Any]) -> None:
@@ -76,12 +81,16 @@ class ExpectationMaximization:
     perturb : sequence of float
         Mean of the Poisson noise that each of the first steps adds to W.
     widen : int
-        The number of last steps that use all 2^H states; there is no stopping rule then.
+        The number of last steps that use more states; there is no stopping rule then.
     max_iter : int
     tol : float
         Converged when `CALM_STEPS` steps in a row each raise the log-likelihood by less than `tol` of itself.
     record_components : bool
         Note W after every step.
+    noise : Noise
+        Poisson; or Gaussian, with the σ² to start from.
+    widen_to : int, optional
+        γ of the widened steps; None is all 2^H states.
     """
 
     inference: Inference = field(default_factory=Inference)
@@ -94,13 +103,17 @@ class ExpectationMaximization:
     max_iter: int = 200
     tol: float = 1e-5
     record_components: bool = False
+    noise: Noise = POISSON
+    widen_to: int | None = None
 
     @property
     def scheduled(self) -> int:
         """How many steps at the beginning are annealed or perturbed."""
         return max(len(self.temperatures), len(self.perturb))
 
-    def init(self, W: np.ndarray, activation: np.ndarray, iteration: int = 0) -> EMState:
+    def init(
+        self, W: np.ndarray, activation: np.ndarray, iteration: int = 0, variance: float | None = None
+    ) -> EMState:
         """The state at (W, π); its E-step is left to the run, where Ctrl-C leaves the start as it is.
 
         Parameters
@@ -109,19 +122,26 @@ class ExpectationMaximization:
         activation : array of shape (H,)
         iteration : int
             Steps that went before.
+        variance : float, optional
+            σ²; by default that of the method's noise.
         """
         # Rows lie together in memory: the E-step's kernels read them one by one.
         W, activation = np.array(W, dtype=float, order="C"), np.array(activation, dtype=float)
-        return EMState(W, activation, W, activation, iteration=iteration)
+        variance = self.noise.variance if variance is None else variance
+        return EMState(
+            W, activation, W, activation, variance=variance, best_variance=variance, iteration=iteration
+        )
 
-    def stopping(self) -> SmallGain | None:
+    def stopping(self, counts: Counts) -> SmallGain | None:
         """The stopping rule for `tol`; None where all `max_iter` steps are made."""
-        return None if self.widen else SmallGain(self.tol, CALM_STEPS, after=self.scheduled)
+        if self.widen:
+            return None
+        return SmallGain(self.tol, CALM_STEPS, after=self.scheduled, floor=self.noise.nats(counts))
 
     def value(self, problem: Counts, state: EMState) -> float:
         """The log-likelihood where the state stands; the sums of this E-step stay with the state."""
         stats = self._posterior(problem, state)
-        value = log_likelihood(problem, stats)
+        value = log_likelihood(problem, stats, self.noise.at(state.variance))
         state.statistics = stats
         state.best_value, state.best_kind = value, self._kind(state, stats, stats)
         return value
@@ -129,44 +149,61 @@ class ExpectationMaximization:
     def step(self, problem: Counts, state: EMState, rng: np.random.Generator) -> tuple[EMState, Info]:
         """M-step, then E-step."""
         stats = self._posterior(problem, state) if state.statistics is None else state.statistics
-        W, activation = self._maximised(problem, state, stats, rng)
+        W, activation, noise = self._maximised(problem, state, stats, rng)
         new = dataclasses.replace(
-            state, W=W, activation=activation, iteration=state.iteration + 1, statistics=None
+            state,
+            W=W,
+            activation=activation,
+            variance=noise.variance,
+            iteration=state.iteration + 1,
+            statistics=None,
         )
         new.statistics = self._posterior(problem, new)
-        new.objective = log_likelihood(problem, new.statistics)
+        new.objective = log_likelihood(problem, new.statistics, noise)
         kind = self._kind(new, stats, new.statistics)
         if kind != state.best_kind or not new.objective <= state.best_value:
-            new.best_W, new.best_activation = W, activation
+            new.best_W, new.best_activation, new.best_variance = W, activation, noise.variance
             new.best_value, new.best_kind = new.objective, kind
-        notes = {"activation": activation}
+        notes = {"activation": activation, **noted(noise)}
         if self.record_components:
             notes["components"] = W
         return new, Info(new.iteration, new.objective, notes=notes)
 
     def _maximised(
         self, counts: Counts, state: EMState, stats: Statistics, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """New W and π from the sums of an E-step."""
-        activation = state.activation
+    ) -> tuple[np.ndarray, np.ndarray, Noise]:
+        """New W, π and noise from the sums of an E-step."""
+        activation, noise = state.activation, self.noise.at(state.variance)
         # The posteriors of a tempered step say little of π: a hot step keeps it.
         if self._inverse_temperature(state.iteration) == 1.0:
-            activation = activation_update(counts, activation, stats, self.correct, self.per_component)
-        update = em_update if self.update == "em" else least_squares_update
+            activation = activation_update(
+                counts, activation, stats, self.correct, self.per_component, noise.saturated(counts)
+            )
+        update = noise.updated if self.update == "em" else least_squares_update
         W = update(counts, state.W, stats)
+        noise = noise.learned(counts, state.W, W, stats)
         if state.iteration < len(self.perturb) and self.perturb[state.iteration] > 0:
             W = W + rng.poisson(self.perturb[state.iteration], W.shape)
-        return W, activation
+        return W, activation, noise
 
     def _posterior(self, counts: Counts, state: EMState) -> Statistics:
-        inference = Inference(exact=True) if self.widened(state.iteration) else self.inference
-        return inference(counts, state.W, state.activation, self._inverse_temperature(state.iteration))
+        inference = self.inference
+        if self.widened(state.iteration):
+            to = self.widen_to
+            inference = Inference() if to is None else dataclasses.replace(inference, max_active=to)
+        return inference(
+            counts,
+            state.W,
+            state.activation,
+            self._inverse_temperature(state.iteration),
+            self.noise.at(state.variance),
+        )
 
     def _inverse_temperature(self, iteration: int) -> float:
         return 1.0 / self.temperatures[iteration] if iteration < len(self.temperatures) else 1.0
 
     def widened(self, iteration: int) -> bool:
-        """Whether the E-step after `iteration` steps uses all 2^H states."""
+        """Whether the E-step after `iteration` steps uses more states."""
         return self.widen > 0 and iteration >= self.max_iter - self.widen
 
     def _kind(self, state: EMState, made_from: Statistics, judged_by: Statistics) -> list[int]:
@@ -192,6 +229,8 @@ class Outcome:
         "log_likelihood", "activation", "seconds" and, on request, "components": the start and every step.
     state : EMState
         Where the last run ended.
+    variance : float
+        σ² at the best point; NaN for Poisson noise.
     """
 
     W: np.ndarray
@@ -200,6 +239,7 @@ class Outcome:
     reason: str
     history: dict[str, list[Any]]
     state: EMState
+    variance: float = float("nan")
 
     @property
     def n_iter(self) -> int:
@@ -247,7 +287,7 @@ def learn(
     # A restored run writes into the state that it is given.
     own = dataclasses.replace(state)
     result: Result[EMState] = run(
-        counts, method, own, max_iter=limit, stopping=method.stopping(), rng=rng, name=name
+        counts, method, own, max_iter=limit, stopping=method.stopping(counts), rng=rng, name=name
     )
     history, made = dict(start.history), result.history
     if made.objective:
@@ -255,7 +295,9 @@ def learn(
         for note, values in made.notes.items():
             history[note] = history[note] + values
     end = result.state
-    return Outcome(end.best_W, end.best_activation, end.best_value, result.reason, history, end)
+    return Outcome(
+        end.best_W, end.best_activation, end.best_value, result.reason, history, end, end.best_variance
+    )
 
 
 def untried(method: ExpectationMaximization, state: EMState) -> Outcome:
@@ -264,12 +306,18 @@ def untried(method: ExpectationMaximization, state: EMState) -> Outcome:
         "log_likelihood": [state.objective],
         "activation": [state.activation],
         "seconds": [0.0],
+        **{name: [value] for name, value in noted(method.noise.at(state.variance)).items()},
     }
     if method.record_components:
         history["components"] = [state.W]
-    return Outcome(state.W, state.activation, state.objective, "interrupted", history, state)
+    return Outcome(state.W, state.activation, state.objective, "interrupted", history, state, state.variance)
 
 
-def log_likelihood(counts: Counts, stats: Statistics) -> float:
+def noted(noise: Noise) -> dict[str, float]:
+    """What the history holds of the noise."""
+    return {"noise_variance": noise.variance} if noise.squared else {}
+
+
+def log_likelihood(counts: Counts, stats: Statistics, noise: Noise = POISSON) -> float:
     """Log-likelihood of the data (Yus López 2015, equation 3.9), constant terms included."""
-    return float(counts.row_weight @ (stats.evidence - counts.log_factorials))
+    return float(counts.row_weight @ (stats.evidence - noise.constant(counts)))

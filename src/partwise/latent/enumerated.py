@@ -1,8 +1,8 @@
 """The E-step over a list of states shared by all samples: all of them (exact), or those with few bits.
 
-The sum over d in equation 3.9 of Yus López (2015) is a matrix product, Y · log Aᵀ with one row of A for each state;
-so are the statistics. Between the two stands one fused pass that turns log-joints into posteriors, row by row, by
-log-sum-exp (section 3.2.1 there).
+The sum over d in equation 3.9 of Yus López (2015) is a matrix product, Y · log Aᵀ with one row of A for each state
+(Y · Aᵀ / σ² for Gaussian noise); so are the statistics. Between the two stands one fused pass that turns log-joints
+into posteriors, row by row, by log-sum-exp (section 3.2.1 there).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 
 from partwise.jit import njit
 from partwise.latent.counts import Counts
+from partwise.latent.noise import POISSON, Noise
 from partwise.latent.statistics import Statistics, log_prior
 from partwise.parallel import matmul, over_rows
 
@@ -25,6 +26,7 @@ def enumerated(
     states: np.ndarray,
     n_counted: int | None = None,
     inverse_temperature: float = 1.0,
+    noise: Noise = POISSON,
 ) -> Statistics:
     """Posterior sums over `states`; those from `n_counted` on enter the normalisation only (3.2.3).
 
@@ -33,18 +35,19 @@ def enumerated(
     """
     n_states, H = states.shape
     counted = n_states if n_counted is None else n_counted
-    A = states @ W + counts.background
-    log_A = np.log(A)
+    A = noise.rates(counts, states, W)
+    natural, cost = noise.natural(A), noise.cumulant(A)
     prior = log_prior(activation, states)
     evidence, means = np.empty(counts.n_rows), np.zeros((counts.n_rows, H))
     best = np.empty(counts.n_rows, np.int64)
     # The last column counts: Σ_n q beside Σ_n q y, for the price of one more feature.
     sums = np.zeros((n_states, counts.n_features + 1))
-    rates = np.zeros(n_states) if counts.weighted else A.sum(axis=1)
+    exposure = np.zeros((n_states, counts.n_features if counts.weighted and noise.squared else 0))
+    rates = np.zeros(n_states) if counts.weighted else cost.sum(axis=1)
     for rows, y, omega in counts.blocks(n_states):
-        L = matmul(y, log_A.T)
+        L = matmul(y, natural.T)
         if omega is not None:
-            L -= matmul(omega, A.T)
+            L -= matmul(omega, cost.T)
         ev, top, mean = evidence[rows], best[rows], means[rows]
         over_rows(
             lambda a, b, L=L, ev=ev, top=top, mean=mean: posterior_rows(  # type: ignore[misc]
@@ -55,6 +58,8 @@ def enumerated(
         )
         r = counts.row_weight[rows, None]
         sums += matmul(L.T, np.concatenate([r * y, r], axis=1))
+        if omega is not None and noise.squared:
+            exposure += matmul(L.T, r * omega)
     weight, sums = sums[:, -1], sums[:, :-1]
     pairs = (states * weight[:, None]).T @ states
 
@@ -62,7 +67,13 @@ def enumerated(
         # Σ_n q y per state is all that is asked of the data, whatever W is.
         return at * (states.T @ (sums / (states @ at + counts.background)))
 
-    return Statistics(evidence, means, states[best] > 0, pairs, numerator, repeatable=True)
+    stats = Statistics(evidence, means, states[best] > 0, pairs, numerator, repeatable=True)
+    if noise.squared:
+        stats.cross = states.T @ sums
+        if counts.weighted:
+            bound = states.T @ (exposure * states.sum(axis=1)[:, None])
+            stats.fitted = lambda at: (states.T @ (exposure * (states @ at)), bound)
+    return stats
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc", "contract"})

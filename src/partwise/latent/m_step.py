@@ -12,6 +12,8 @@ from partwise.latent.statistics import Statistics
 ROUNDS = 4
 #: A component that is on less often than this, in all samples together, keeps its place: nothing is known of it.
 UNUSED = 1e-8
+#: Sweeps of coordinate descent over the components, at most, for each E-step.
+SWEEPS = 20
 
 
 def em_update(counts: Counts, W: np.ndarray, stats: Statistics) -> np.ndarray:
@@ -41,12 +43,39 @@ def least_squares_update(counts: Counts, W: np.ndarray, stats: Statistics) -> np
     return np.maximum(np.linalg.pinv(stats.pairs, hermitian=True) @ right, 0.0)
 
 
+def nonnegative_update(counts: Counts, W: np.ndarray, stats: Statistics) -> np.ndarray:
+    """The M-step of Gaussian noise: the W ≥ 0 that minimises Σ q ‖y − a_s‖².
+
+    Without the bound this is equation 3.8 of Yus López (2015). Where all entries are observed all features share
+    Σ⟨s sᵀ⟩, and coordinate descent solves for each component in turn. Where some are missing each feature has a
+    matrix of its own; a step along the gradient, as long as Σ⟨s_h |s|⟩ allows (it bounds the matrix, whose
+    entries are nonnegative), needs none of them. Neither raises the sum of squares.
+    """
+    assert stats.cross is not None
+    W = W.copy()
+    if stats.fitted is None:
+        size = np.diag(stats.pairs)
+        for _ in range(SWEEPS):
+            before = W.copy()
+            for h in np.flatnonzero(size > UNUSED):
+                W[h] = np.maximum(W[h] + (stats.cross[h] - stats.pairs[h] @ W) / size[h], 0.0)
+            if np.abs(W - before).max() <= 1e-9 * np.abs(W).max():
+                break
+        return W
+    for _ in range(SWEEPS if stats.repeatable else 1):
+        fitted, bound = stats.fitted(W)
+        step = np.divide(stats.cross - fitted, bound, out=np.zeros_like(W), where=bound > UNUSED)
+        W = np.maximum(W + step, 0.0)
+    return W
+
+
 def activation_update(
     counts: Counts,
     activation: np.ndarray,
     stats: Statistics,
     correct: bool,
     per_component: bool,
+    saturated: np.ndarray | None = None,
 ) -> np.ndarray:
     """New π (Yus López 2015, equation 3.7), with `correct` corrected for the states that were left out.
 
@@ -58,7 +87,8 @@ def activation_update(
         E[s_h; |s| ≤ γ given |s| ≤ v] = π_h P(|s without h| ≤ γ − 1) / P(|s| ≤ v),
 
     so π_h ← mean⟨s_h⟩ · P(|s| ≤ v) / P(|s without h| ≤ γ − 1). With one π for all and v = γ this is the rule of
-    Henniges et al. (2010), πH A(π) / B(π) · mean⟨|s|⟩ / H.
+    Henniges et al. (2010), πH A(π) / B(π) · mean⟨|s|⟩ / H. `saturated` is the evidence of a perfect fit of each row,
+    by default that of Poisson counts.
     """
     H = len(activation)
     r = counts.row_weight
@@ -69,7 +99,7 @@ def activation_update(
         return np.clip(new, *limits(counts, H))
     max_active, visited = truncation
     share = size_distribution(activation)[: visited + 1].sum()
-    explained = stats.evidence - counts.saturated
+    explained = stats.evidence - (counts.saturated if saturated is None else saturated)
     order = np.argsort(-explained, kind="stable")
     reached = np.cumsum(r[order])
     # At least one sample, and no more than all of them.

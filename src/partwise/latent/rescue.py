@@ -1,9 +1,9 @@
 """Moves that bring back components that died or merged.
 
 EM cannot undo two parts that became one: every step that would part them first loses likelihood. So where samples are
-explained worse than Poisson noise can be blamed for, two moves are tried, and kept if a few EM steps later the
-likelihood is higher: the worst fitting component is split in two, or what the worst samples leave over is
-made a component. In both, the new one takes the place of the component that explains least.
+explained worse than Poisson noise can be blamed for, and always where the noise is Gaussian, two moves are tried, and
+kept if a few EM steps later the likelihood is higher: the worst fitting component is split in two, or what the worst
+samples leave over is made a component. In both, the new one takes the place of the component that explains least.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from partwise.latent.binary_start import cut_nmf
 from partwise.latent.counts import Counts
 from partwise.latent.em import ExpectationMaximization, Outcome, learn
 from partwise.latent.inference import Inference
+from partwise.latent.noise import POISSON, Noise
 from partwise.latent.statistics import Statistics, log_prior
 from partwise.matrix import Dense
 
@@ -81,13 +82,14 @@ def improvements(
     """What EM makes of those moves that have paid after `TRIAL` steps."""
     if session.stopped or found.n_iter >= method.max_iter:
         return
-    enough = found.log_likelihood + 10 * method.tol * abs(found.log_likelihood)
-    for j, W in enumerate(moves(counts, found, method.inference, rng)):
+    size = max(abs(found.log_likelihood), method.noise.nats(counts))
+    enough = found.log_likelihood + 10 * method.tol * size
+    for j, W in enumerate(moves(counts, found, method.inference, rng, method.noise.at(found.variance))):
         # The NMF behind this move was cut short; a checkpoint must not keep a run that begins there.
         if session.stopped:
             return
         steps = min(found.n_iter + TRIAL, method.max_iter)
-        begin = method.init(W, found.activation, found.n_iter)
+        begin = method.init(W, found.activation, found.n_iter, found.variance)
         trial = learn(counts, method, begin, rng, steps, f"{name}-trial{j}")
         if trial.log_likelihood > enough:
             better = found.followed_by(trial)
@@ -100,16 +102,23 @@ def improvements(
 
 
 def moves(
-    counts: Counts, found: Outcome, inference: Inference, rng: np.random.Generator
+    counts: Counts,
+    found: Outcome,
+    inference: Inference,
+    rng: np.random.Generator,
+    noise: Noise = POISSON,
 ) -> Iterator[np.ndarray]:
-    """Components with one of them moved, the most promising first; none where the fit is as good as it can be."""
+    """Components with one of them moved, the most promising first; none where the fit is as good as it can be.
+
+    Gaussian noise of a σ² that is learned takes every misfit over, so that the moves are always tried.
+    """
     H = len(found.W)
     if H < 2:
         return
-    stats = inference(counts, found.W, found.activation)
-    shortfall = counts.saturated - stats.evidence
+    stats = inference(counts, found.W, found.activation, noise=noise)
+    shortfall = noise.saturated(counts) - stats.evidence
     r = counts.row_weight
-    if r @ shortfall <= 1.05 * r.sum() * fair_shortfall(counts, found, stats):
+    if not noise.squared and r @ shortfall <= 1.05 * r.sum() * fair_shortfall(counts, found, stats):
         return
     on = r @ stats.means
     useless = int(np.argmin(on * found.W.sum(axis=1)))

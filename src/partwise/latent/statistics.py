@@ -27,6 +27,11 @@ class Statistics:
         W for the same q, else only at the W of the E-step.
     repeatable : bool
         Whether `numerator` may be asked at several W.
+    cross : array of shape (H, n_features), optional
+        Σ_n r_n ⟨s_h⟩ ω y_nd, for Gaussian noise.
+    fitted : callable, optional
+        W ↦ (Σ_n r_n ω ⟨s_h a_d⟩, Σ_n r_n ω ⟨s_h |s|⟩) for Gaussian noise where entries are missing; where none is,
+        the first is `pairs` · W. `repeatable` holds for it, too.
     truncation : (int, int), optional
         (γ, v) where states were left out: those of up to v bits were visited, those of up to γ bits counted.
     """
@@ -38,6 +43,8 @@ class Statistics:
     numerator: Callable[[np.ndarray], np.ndarray]
     repeatable: bool
     truncation: tuple[int, int] | None = None
+    cross: np.ndarray | None = None
+    fitted: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]] | None = None
 
 
 def log_prior(activation: np.ndarray, states: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from partwise.latent.counts import Counts
 from partwise.latent.em import ExpectationMaximization, Outcome, learn, log_likelihood, untried
 from partwise.latent.inference import Inference
 from partwise.latent.m_step import limits
+from partwise.latent.noise import POISSON, GaussianNoise, Noise, least_variance, starting_noise
 from partwise.latent.rescue import rescue
 from partwise.latent.statistics import Statistics
 from partwise.models.base import FactorModel, as_generator, fit_session
@@ -35,16 +36,20 @@ AUTO_EXACT = 10
 
 @register_model
 class BinaryNMF(FactorModel):
-    """Counts as sums of parts that are on or off, plus Poisson noise.
+    """Data as sums of parts that are on or off, plus Poisson or Gaussian noise.
 
     Each sample switches each component on with probability π, independently; the counts are Poisson with mean
-    s · components_. Learned by expectation maximization. Use it instead of `NMF` when a cause is present or absent
-    and has no strength: a bar, a stroke, a firing cell, an event.
+    s · components_ (or, with Gaussian noise, nonnegative numbers around that mean). Learned by expectation
+    maximization. Use it instead of `NMF` when a cause is present or absent and has no strength: a bar, a stroke, a
+    firing cell, an event.
 
     Parameters
     ----------
     n_components : int
         Number of parts H.
+    noise : {"poisson", "gaussian"}, default="poisson"
+        "poisson" is for counts. "gaussian" is for measurements: binary sparse coding (Henniges et al. 2010) with
+        nonnegative components, one variance σ² in all entries, learned.
     inference : {"auto", "exact", "truncated"}, default="auto"
         "exact" sums over all 2^H states (H up to 16). "truncated" visits, for each sample, the states with at most
         `max_active` of `n_candidates` components chosen for it. "auto" is exact up to H = 10.
@@ -62,7 +67,7 @@ class BinaryNMF(FactorModel):
         Mean of Poisson noise that is added to the components after each step; a single number holds for the first
         half of `max_iter`.
     update : {"em", "least-squares"}, default="em"
-        The monotone EM rule, or the approximation of Yus López (2015, equation 3.8).
+        The monotone EM rule, or least squares with negative values cut off (Yus López 2015, equation 3.8).
     per_component : bool, default=False
         One π for each component.
     correct_activation : bool, default=True
@@ -95,12 +100,14 @@ class BinaryNMF(FactorModel):
         Mean counts of each component while it is on.
     activation_ : float, or array of shape (n_components,) with `per_component`
         π.
+    noise_variance_ : float or None
+        σ² of Gaussian noise; None for Poisson noise.
     log_likelihood_ : float
         Of the training data, constant terms included; under truncation, over the states visited. NaN if Ctrl-C was
         pressed before it was first computed.
     history_ : dict of arrays
-        "log_likelihood", "activation", "seconds" and, on request, "components": the start and every step. The
-        parameters kept are the best ones met, which need not be the last.
+        "log_likelihood", "activation", "seconds", with Gaussian noise "noise_variance" and, on request,
+        "components": the start and every step. The parameters kept are the best ones met, which need not be the last.
     n_iter_ : int
         Steps made; those of moves that did not pay (`rescue`) are not counted.
     converged_ : bool
@@ -133,6 +140,7 @@ class BinaryNMF(FactorModel):
         self,
         n_components: int = 8,
         *,
+        noise: str = "poisson",
         inference: str = "auto",
         max_active: int | None = None,
         n_candidates: int | str | None = None,
@@ -154,6 +162,7 @@ class BinaryNMF(FactorModel):
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components
+        self.noise = noise
         self.inference = inference
         self.max_active = max_active
         self.n_candidates = n_candidates
@@ -182,7 +191,7 @@ class BinaryNMF(FactorModel):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
-            Counts. Other nonnegative numbers are taken with a warning.
+            Counts; with Poisson noise other nonnegative numbers are taken with a warning.
         y : None
             Ignored.
         sample_weight : array of shape (n_samples,), optional
@@ -205,7 +214,7 @@ class BinaryNMF(FactorModel):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
-            Counts. Other nonnegative numbers are taken with a warning.
+            Counts; with Poisson noise other nonnegative numbers are taken with a warning.
         y : None
             Ignored.
         sample_weight : array of shape (n_samples,), optional
@@ -283,7 +292,7 @@ class BinaryNMF(FactorModel):
             Natural logarithms; under truncation, over the states visited.
         """
         _, stats, counts = self._posterior(X)
-        return np.asarray(stats.evidence - counts.log_factorials)
+        return np.asarray(stats.evidence - self._noise().constant(counts))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log-likelihood per sample, constant terms included.
@@ -315,7 +324,7 @@ class BinaryNMF(FactorModel):
         Returns
         -------
         counts : array of shape (n_samples, n_features)
-            Poisson counts with mean bits · `components_`.
+            Poisson counts with mean bits · `components_`; with Gaussian noise numbers around it, some below 0.
         bits : array of int of shape (n_samples, n_components)
             Which components are on.
         """
@@ -323,7 +332,11 @@ class BinaryNMF(FactorModel):
         rng = as_generator(self.random_state if random_state is None else random_state)
         H = len(self.components_)
         bits = rng.random((whole("n_samples", n_samples), H)) < np.broadcast_to(self.activation_, H)
-        return rng.poisson(bits @ self.components_).astype(float), bits.astype(np.int64)
+        mean = bits @ self.components_
+        if self.noise_variance_ is not None:
+            spread = np.sqrt(self.noise_variance_)
+            return mean + spread * rng.standard_normal(mean.shape), bits.astype(np.int64)
+        return rng.poisson(mean).astype(float), bits.astype(np.int64)
 
     # ----------------------------------------------------------------- fitting
 
@@ -336,8 +349,15 @@ class BinaryNMF(FactorModel):
                 "to learn. Check that the right data were loaded."
             )
         counts = Counts(data.X)
-        _warn_of_fractions(counts)
-        method = self._method()
+        if self.noise == "poisson":
+            _warn_of_fractions(counts)
+        elif counts.variance == 0:
+            raise ValueError(
+                f"X ({counts.n_rows} × {counts.n_features}) has the same value, {counts.mean:g}, in every observed "
+                "entry: with noise='gaussian' there is no variance to learn and nothing for parts to tell apart. "
+                "Check that the right data were loaded."
+            )
+        method = self._method(starting_noise(self.noise, counts))
         with (
             fit_session(
                 self,
@@ -370,14 +390,16 @@ class BinaryNMF(FactorModel):
     ) -> Iterator[Outcome]:
         """What is found from one start, ever better: the start itself, EM from there, and each rescue that pays."""
         start = session.stage(f"{name}-start", lambda: self._start(session, counts, method, rng), rng)
-        state = method.init(start["W"], start["activation"])
+        state = method.init(start["W"], start["activation"], variance=float(start["variance"]))
         yield untried(method, state)
         # If the start was cut short, no checkpoint may keep a run that begins there.
         found = learn(counts, method, state, rng, name="" if session.stopped else name)
         if method.widened(found.state.iteration):
             # Found over all states; what is kept is judged as `score` judges it.
             yield replace(found, log_likelihood=float("nan"))
-            value = log_likelihood(counts, method.inference(counts, found.W, found.activation))
+            noise = method.noise.at(found.variance)
+            stats = method.inference(counts, found.W, found.activation, noise=noise)
+            value = log_likelihood(counts, stats, noise)
             yield replace(found, log_likelihood=value)
             return
         yield found
@@ -387,11 +409,13 @@ class BinaryNMF(FactorModel):
     def _start(
         self, session: Session, counts: Counts, method: ExpectationMaximization, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-        """Components and π to start from."""
+        """Components, π and σ² to start from."""
         W, activation = self._choose_start(session, counts, method, rng)
         if not self.per_component:
             activation = np.full(len(W), activation.mean())
-        return {"W": W, "activation": np.clip(activation, *limits(counts, len(W)))}
+        activation = np.clip(activation, *limits(counts, len(W)))
+        variance = noise_of(counts, method, W, activation).variance
+        return {"W": W, "activation": activation, "variance": np.array(variance)}
 
     def _choose_start(
         self, session: Session, counts: Counts, method: ExpectationMaximization, rng: np.random.Generator
@@ -412,12 +436,14 @@ class BinaryNMF(FactorModel):
 
         def value(W: np.ndarray, activation: np.ndarray) -> float:
             activation = np.clip(activation, *limits(counts, H))
-            return log_likelihood(counts, method.inference(counts, W, activation))
+            noise = noise_of(counts, method, W, activation)
+            return log_likelihood(counts, method.inference(counts, W, activation, noise=noise), noise)
 
         return nmf_start(session, counts, H, rng, value)
 
     def _validate_params(self) -> None:
         H = whole("n_components", self.n_components)
+        choice("noise", self.noise, ("poisson", "gaussian"))
         choice("inference", self.inference, ("auto", "exact", "truncated"))
         choice("update", self.update, ("em", "least-squares"))
         if isinstance(self.init, str):
@@ -453,8 +479,10 @@ class BinaryNMF(FactorModel):
             raise ValueError(
                 f"its n_components is {self.n_components}, and it was fitted with {self.n_components_}"
             )
+        if (self.noise == "gaussian") != (self.noise_variance_ is not None):
+            raise ValueError(f"its noise is '{self.noise}', and its noise_variance_ {self.noise_variance_}")
 
-    def _method(self) -> ExpectationMaximization:
+    def _method(self, noise: Noise) -> ExpectationMaximization:
         return ExpectationMaximization(
             self._inference(),
             self.update,
@@ -466,6 +494,7 @@ class BinaryNMF(FactorModel):
             self.max_iter,
             self.tol,
             self.record_components,
+            noise,
         )
 
     def _inference(self) -> Inference:
@@ -495,7 +524,9 @@ class BinaryNMF(FactorModel):
         self.n_components_ = len(pi)
         self.n_samples_fit_ = counts.n_rows
         self.log_likelihood_ = found.log_likelihood
-        self.background_ = counts.background
+        gaussian = self.noise == "gaussian"
+        self.background_ = 0.0 if gaussian else counts.background
+        self.noise_variance_: float | None = float(found.variance) if gaussian else None
         self.n_iter_ = found.n_iter
         self.converged_ = found.reason == "converged"
         self.ended_by_ = found.reason
@@ -517,6 +548,13 @@ class BinaryNMF(FactorModel):
                 UserWarning,
                 stacklevel=4,
             )
+        if self.noise_variance_ is not None and self.noise_variance_ <= 1.001 * least_variance(counts):
+            warnings.warn(
+                f"σ² has reached its floor, {self.noise_variance_:.3g}, a millionth of the variance of X: the parts "
+                "reproduce X, and probabilities say little. Use fewer components.",
+                UserWarning,
+                stacklevel=4,
+            )
         if self.ended_by_ == "max_iter" and self.tol > 0 and not self.widen:
             warnings.warn(
                 f"Maximum number of iterations {self.max_iter} reached; the log-likelihood was still rising. "
@@ -525,6 +563,10 @@ class BinaryNMF(FactorModel):
                 stacklevel=4,
             )
 
+    def _noise(self) -> Noise:
+        """The noise that was learned."""
+        return POISSON if self.noise_variance_ is None else GaussianNoise(self.noise_variance_)
+
     def _posterior(self, X: Any) -> tuple[Any, Statistics, Counts]:
         check_is_fitted(self)
         data = given(self, X, reset=False, missing_values=self.missing_values)
@@ -532,7 +574,8 @@ class BinaryNMF(FactorModel):
         counts = Counts(data.X, self.background_)
         pi = np.broadcast_to(self.activation_, len(self.components_)).astype(float)
         with own_threads():
-            stats = self._inference()(counts, np.asarray(self.components_, dtype=float), pi)
+            W = np.ascontiguousarray(self.components_, dtype=float)
+            stats = self._inference()(counts, W, pi, noise=self._noise())
         # Rounding may lift a sum of posteriors above 1.
         np.minimum(stats.means, 1.0, out=stats.means)
         return data, stats, counts
@@ -553,17 +596,21 @@ class BinaryNMF(FactorModel):
         check_is_fitted(self)
         pi = np.broadcast_to(self.activation_, len(self.components_))
         on = f"{pi.min():.4g}" if not self.per_component else f"{pi.min():.4g} to {pi.max():.4g}"
+        sigma = self.noise_variance_
+        spread = {} if sigma is None else {"noise_variance": sigma}
         return summarise(
             self,
             feature_names,
             sentence=f"{self.inference_} EM {ending(self)}, log-likelihood {self.log_likelihood_:.6g}; "
-            f"π, the probability of a part being on: {on}",
+            f"π, the probability of a part being on: {on}"
+            + ("" if sigma is None else f"; σ of the Gaussian noise: {np.sqrt(sigma):.4g}"),
             figures={
                 "log_likelihood": self.log_likelihood_,
                 "activation": float(pi.mean()),
                 "max_active": self.max_active_,
+                **spread,
             },
-            chosen={"inference": self.inference_},
+            chosen={"inference": self.inference_, "noise": self.noise},
             part_details=[{"activation": float(p)} for p in pi],
         )
 
@@ -572,6 +619,16 @@ class BinaryNMF(FactorModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing_values is not None
         return tags
+
+
+def noise_of(
+    counts: Counts, method: ExpectationMaximization, W: np.ndarray, activation: np.ndarray, rounds: int = 5
+) -> Noise:
+    """The noise that goes with (W, π): a few EM steps for σ² alone, where there is one."""
+    noise = method.noise
+    for _ in range(rounds if noise.squared else 0):
+        noise = noise.learned(counts, W, W, method.inference(counts, W, activation, noise=noise))
+    return noise
 
 
 def schedule(name: str, value: Any, length: int, low: float) -> tuple[float, ...]:
@@ -587,7 +644,7 @@ def _warn_of_fractions(counts: Counts) -> None:
     if any((slab.u != np.round(slab.u)).any() for slab in values) and not counts.weighted:
         warnings.warn(
             "X is not made of whole numbers. BinaryNMF is a model of counts: the fit goes on, but its likelihood is "
-            "then only a quasi-likelihood.",
+            "then only a quasi-likelihood. noise='gaussian' is for measurements.",
             UserWarning,
             stacklevel=4,
         )

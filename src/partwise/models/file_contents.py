@@ -85,6 +85,7 @@ BINARY_CONTENTS: dict[str, Any] = {
     "n_components_": Number("i", 1, size="n_components"),
     "activation_": Either((Number(low=0, high=1), Array("f", ("n_components",), 0, 1))),
     "background_": Number(low=0),
+    "noise_variance_": OrNone(Number(low=1e-300)),
     "log_likelihood_": _VALUE,
     "inference_": Text(("exact", "truncated")),
     "max_active_": Number("i", 0),
