@@ -158,6 +158,7 @@ def described(fitted: Fitted, graph: Graph, known: np.ndarray | None) -> Extras:
         pictures=[("graph.png", picture)],
         lines=lines,
         usage=model.membership_,
+        labels=known,
     )
 
 

@@ -68,7 +68,7 @@ def source_of(fitted: Fitted, summary: dict[str, Any], extras: Extras) -> Source
         fitted.model,
         samples.X,
         W=fitted.usage if extras.usage is None else usage_of_shares(fitted.model, extras.usage),
-        y=samples.y,
+        y=samples.y if extras.labels is None else extras.labels,
         row_names=samples.rows,
         shape=None if shape is None else tuple(shape),
         summary=summary,

@@ -227,6 +227,7 @@ def shown(fitted: Fitted, pictures: Pictures, singly: bool) -> Extras:
         ],
         pictures=drawings,
         lines=[said],
+        labels=pictures.labels,
     )
 
 

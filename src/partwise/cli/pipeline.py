@@ -121,6 +121,8 @@ class Extras:
         Further entries of report.json: what the page needs besides.
     usage : array of shape (n_samples, n_parts), optional
         What the page shows in place of W: the shares in a table of the folder, which "meta" names as "shares".
+    labels : array of shape (n_samples,), optional
+        Known groups of the samples that the model did not see, for the page.
     """
 
     summary: dict[str, Any] = field(default_factory=dict)
@@ -131,6 +133,7 @@ class Extras:
     lines: list[str] = field(default_factory=list)
     kept: dict[str, Any] = field(default_factory=dict)
     usage: Any = None
+    labels: Any = None
 
 
 @dataclass

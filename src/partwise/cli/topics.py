@@ -144,7 +144,7 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
     def picture(path: Path) -> None:
         save_figure(draw(model, W, row_names=samples.rows), path)
 
-    return Extras(summary, parts, tables, [("topics.png", picture)], lines=lines, usage=shares)
+    return Extras(summary, parts, tables, [("topics.png", picture)], lines=lines, usage=shares, labels=labels)
 
 
 def compared(shares: Any, labels: Any) -> tuple[dict[str, Any], list[str]]:

@@ -89,7 +89,7 @@ class Source:
         for name, step in steps:
             H = parts_of(step) if hasattr(step, "get_params") else None
             if H is not None and H.ndim == 2 and len(H):
-                features = names if names is not None and len(names) == H.shape[1] else feature_names_of(step)
+                features = names if names is not None and len(names) == H.shape[1] else feature_titles(step)
                 pixels = undone(H, before)
                 summary = summaries.get(name) or summary_of(step)
                 found.append(Stage(name, step, summary, H, shown_names(step), features, pixels))
@@ -146,6 +146,24 @@ def shown_names(model: Any) -> list[str]:
         f"{word} {i}" if name in (f"{prefix}{i}", f"{word}{i}") else name
         for i, name in enumerate(part_names(model))
     ]
+
+
+def feature_titles(model: Any) -> list[str]:
+    """Names of a model's features for people: frequencies where they are such, else the names of the fit.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+
+    Returns
+    -------
+    list of str
+        One for each feature.
+    """
+    names = feature_names_of(model)
+    hz = getattr(model, "frequencies_", None)
+    return names if hz is None or len(hz) != len(names) else [f"{one:.0f} Hz" for one in hz]
 
 
 def undone(H: np.ndarray, before: list[Any]) -> np.ndarray | None:

@@ -78,7 +78,7 @@ def stage_blocks(source: Source, stage: Stage) -> list[dict[str, Any]]:
     used = source.used is not None and source.used.name == stage.name
     W = source.W if used else None
     shares = explained(W, stage.H) if W is not None else None
-    top = top_samples(W) if W is not None else []
+    top = top_samples(W) if W is not None and not has_spectra(stage) else []
     details = stage.summary.get("parts") or []
     shape = shape_of(source, stage)
     cards = []
@@ -89,7 +89,10 @@ def stage_blocks(source: Source, stage: Stage) -> list[dict[str, Any]]:
             "number": i,
             "colour": branch_colour(i),
             "sentence": short(detail.get("sentence", ""), 240),
-            "badges": badges(None if shares is None else float(shares[i]), detail.get("source")),
+            "badges": badges(
+                None if shares is None else float(shares[i]),
+                None if detail.get("audio") else detail.get("source"),
+            ),
             "on": on_off(detail, W, i),
             "picture": None if shape is None else picture_of(stage, i, shape),
             "spectrum": spectrum(stage, i),
