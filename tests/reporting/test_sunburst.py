@@ -80,7 +80,9 @@ def test_importance_goes_from_blue_to_yellow(scale):
 
 def test_skewed_importance_is_coloured_by_a_root_that_the_legend_states():
     def records(values):
-        return [{"importance": value, "children": [], "weight": 1.0, "parent": None, "id": 0} for value in values]
+        return [
+            {"importance": value, "children": [], "weight": 1.0, "parent": None, "id": 0} for value in values
+        ]
 
     even, skewed, extreme = [0.0, 0.5, 1.0], [0.0, 0.05, 1.0], [0.0, 1e-6, 1.0]
     assert importance_power(records(even)) == 1.0

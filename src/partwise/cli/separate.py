@@ -118,6 +118,8 @@ def heard(fitted: Fitted, sound: Recording, by: str) -> Extras:
     from partwise.plot import separation as draw
 
     model = fitted.model
+    # The fit found them; transform would look for them again.
+    fitted.given = model.activations_
     names, files, kept, sounds = audio_files(model, sound, by)
     parts = [str(name) for name in model.get_feature_names_out()]
     activations = model.activations_ if sound.data.ndim == 1 else model.activations_.mean(axis=2)

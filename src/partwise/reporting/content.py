@@ -42,13 +42,34 @@ def content(source: Source, title: str | None = None) -> dict[str, Any]:
     model = " → ".join(str(step.get("class")) for step in said.get("steps") or [said] if step.get("class"))
     shown = {
         "title": short(title or title_of(source), 120),
-        "subtitle": short(model or str(said.get("kind") or "result"), 160),
+        "subtitle": short(model or subtitle_of(source), 160),
         "figures": headline(source),
         "sections": found,
         "version": __version__,
         "finished": said.get("finished"),
     }
     return dict(plain(shown))
+
+
+def subtitle_of(source: Source) -> str:
+    """What a result without a model is.
+
+    Parameters
+    ----------
+    source : Source
+        The result.
+
+    Returns
+    -------
+    str
+        Short text.
+    """
+    said = source.summary
+    if source.other and said.get("methods"):
+        return f"{blocks.counted(len(said['methods']), 'method')} compared"
+    if source.other and said.get("recordings"):
+        return f"{blocks.counted(len(said['recordings']), 'recording')} compared by their spectra"
+    return str(said.get("kind") or "result")
 
 
 def title_of(source: Source) -> str:

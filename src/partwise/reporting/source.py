@@ -363,7 +363,7 @@ def from_folder(folder: Path, shape: tuple[int, ...] | None = None) -> Source:
     shares = (summary.get("meta") or {}).get("shares")
     name = str(shares or getattr(model, "result_files", ("W.csv",))[0])
     if model is not None and gives_usage(model) and (folder / name).is_file():
-        table = read(folder / name)
+        table = read(folder / name, header=True, row_names=True)
         W = np.asarray(table.data.toarray() if hasattr(table.data, "toarray") else table.data, dtype=float)
         rows = [str(one) for one in table.row_names] if table.row_names is not None else []
         rows = rows or [f"row{i}" for i in range(len(W))]

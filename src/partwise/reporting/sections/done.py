@@ -31,7 +31,7 @@ def section(source: Source) -> dict[str, Any]:
         "data": said.get("data"),
         "size": size,
         "hash of the data": said.get("data_hash"),
-        "model": " → ".join(str(step.get("class")) for step in steps if step.get("class")),
+        "model": " → ".join(str(step.get("class")) for step in steps if step.get("class")) or None,
         "seed": said.get("seed"),
         "time": None if said.get("seconds") is None else seconds_text(said["seconds"]),
         "finished": _when(said.get("finished")),

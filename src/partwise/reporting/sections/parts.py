@@ -88,7 +88,10 @@ def stage_blocks(source: Source, stage: Stage) -> list[dict[str, Any]]:
             "name": short(stage.parts[i], 60),
             "number": i,
             "colour": branch_colour(i),
-            "sentence": short(detail.get("sentence", ""), 240),
+            # Pictures of the samples that use a part most say more than their names.
+            "sentence": short(
+                "" if shape and detail.get("top_pictures") else detail.get("sentence", ""), 240
+            ),
             "badges": badges(
                 None if shares is None else float(shares[i]),
                 None if detail.get("audio") else detail.get("source"),

@@ -95,7 +95,7 @@ def tree_block(source: Source, stage: Stage, tree: Any) -> dict[str, Any]:
             "words": [short(entry["word"], BESIDE) for entry in one["words"]],
             "shares": blocks.rounded([entry["weight"] for entry in one["words"]], 4),
             "hover": hover_of(one, weight).replace("topic", word, 1),
-            "weight": weight,
+            "weight": round(weight, 6),
             "colour": colour,
             "ink": readable_on(colour),
             "topic": one["topic"],
