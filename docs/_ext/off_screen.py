@@ -1,4 +1,4 @@
-"""Pictures for the example gallery: figures of `partwise.plot` are drawn off screen, where pyplot does not know them."""
+"""Pictures for the example gallery: `partwise.plot` draws off screen, where pyplot does not see it."""
 
 from __future__ import annotations
 

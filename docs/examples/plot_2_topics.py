@@ -11,7 +11,9 @@ from partwise import TopicModel, plot
 from partwise.datasets import load_docstrings
 
 docs = load_docstrings()
-wanted = [i for i, name in enumerate(docs.names) if name.split(".")[0] in ("signal", "sparse", "stats", "fft")]
+wanted = [
+    i for i, name in enumerate(docs.names) if name.split(".")[0] in ("signal", "sparse", "stats", "fft")
+]
 texts = [docs.data[i] for i in wanted]
 model = TopicModel(6)
 W = model.fit_transform(texts)

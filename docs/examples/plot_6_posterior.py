@@ -23,8 +23,10 @@ for n in (15, 150):
 drawing, axes = plot.figure([["15", "150"]], size=(9.0, 3.2), sharey=True)
 for n, model in fits.items():
     for t, (mean, deviation) in enumerate(zip(model.components_, model.components_std_)):
-        axes[str(n)].fill_between(place, mean - 2 * deviation, mean + 2 * deviation, alpha=0.3, lw=0)
-        axes[str(n)].plot(place, mean, label=f"part {t}")
-    axes[str(n)].set(title=f"{n} samples", xlabel="feature")
+        low, high, colour = mean - 2 * deviation, mean + 2 * deviation, plot.SERIES[t]
+        axes[str(n)].fill_between(place, low, high, alpha=0.3, lw=0, color=colour)
+        axes[str(n)].plot(place, mean, label=f"part {t}", color=colour)
+    axes[str(n)].set_title(f"{n} samples", loc="left", fontsize=11)
+    axes[str(n)].set_xlabel("feature")
 axes["15"].set_ylabel("weight")
 axes["150"].legend()

@@ -16,7 +16,9 @@ seen = np.where(hidden, np.nan, X)
 model = NMF(16, alpha_W=0.02, max_iter=300)
 filled = model.inverse_transform(model.fit_transform(seen))
 error = np.linalg.norm((filled - X)[hidden]) / np.linalg.norm(X[hidden])
-means = np.linalg.norm((np.broadcast_to(np.nanmean(seen, axis=0), X.shape) - X)[hidden]) / np.linalg.norm(X[hidden])
+means = np.linalg.norm((np.broadcast_to(np.nanmean(seen, axis=0), X.shape) - X)[hidden]) / np.linalg.norm(
+    X[hidden]
+)
 print(f"error of the hidden pixels {error:.2f}; by the means of columns {means:.2f}")
 
 # %%

@@ -13,7 +13,7 @@ from partwise.datasets import load_digits
 
 digits = load_digits()
 X, X_new, y, y_new = train_test_split(digits.data, digits.target, test_size=0.3, random_state=0)
-model = make_pipeline(NMF(24, beta_loss="kl", max_iter=100), MixtureClassifier(2, random_state=0, max_iter=100))
+model = make_pipeline(NMF(24, beta_loss="kl", max_iter=100), MixtureClassifier(2, random_state=0))
 model.fit(X, y)
 print(f"wrong: {100 * (model.predict(X_new) != y_new).mean():.1f} %")
 classes = plot.classes(model, X_new, y_new, shape=(8, 8))
