@@ -106,6 +106,8 @@ def reference(package: str) -> str:
             lines += ["", f".. {kind}:: {name}"]
             if members := own_members(value):
                 lines.append(f"   :members: {members}")
+            if others := methods_of_sklearn(value):
+                lines += ["", f"   From scikit-learn: {', '.join(f'``{one}``' for one in others)}."]
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
 
@@ -118,6 +120,17 @@ def own_members(cls: type) -> str:
         if inspect.isfunction(written) and written.__module__.startswith("partwise."):
             names += [] if name.startswith("_") else [name]
     return ", ".join(names)
+
+
+def methods_of_sklearn(cls: type) -> list[str]:
+    """Names of the public methods of a class that are scikit-learn's own; its pages describe them."""
+    return [
+        name
+        for name in dir(cls)
+        if not name.startswith("_")
+        and inspect.isfunction(getattr(cls, name, None))
+        and getattr(cls, name).__module__.startswith("sklearn.")
+    ]
 
 
 def report_gallery(app: Any, failed: Exception | None) -> None:

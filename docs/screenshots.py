@@ -75,11 +75,11 @@ def take(browser: Any, page_file: Path, shot: Shot, path: Path) -> None:
 
 
 def keep(taken: Path, path: Path, width: int) -> None:
-    """The picture at a width, in few colours, so that it is small."""
+    """The picture at a width."""
     picture = Image.open(taken).convert("RGB")
     if picture.width > width:
         picture = picture.resize((width, picture.height * width // picture.width), Image.Resampling.LANCZOS)
-    picture.quantize(128).save(path, optimize=True)
+    picture.save(path, optimize=True)
 
 
 if __name__ == "__main__":

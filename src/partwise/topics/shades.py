@@ -53,7 +53,7 @@ def importance_text(records: list[dict[str, Any]], scale: str = "range") -> str:
     if scale == "rank":
         return "importance for the classes, by rank"
     power = importance_power(records)
-    root = "" if power in (None, 1.0) else f", {ROOTS[round(1 / power)]} root"  # type: ignore[operator]
+    root = "" if power in (None, 1.0) else f", {ROOTS[round(1 / power)]} root"
     return f"importance for the classes, rescaled to its range{root}"
 
 
