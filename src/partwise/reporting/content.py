@@ -12,6 +12,7 @@ from partwise.reporting.limits import short
 from partwise.reporting.sections import SECTIONS
 from partwise.reporting.sections.done import seconds_text
 from partwise.reporting.source import Source
+from partwise.reporting.spectra import has_spectra
 
 
 def content(source: Source, title: str | None = None) -> dict[str, Any]:
@@ -109,11 +110,12 @@ def headline(source: Source) -> list[dict[str, str]]:
     """
     said = source.summary
     found: list[tuple[str, str]] = []
-    if said.get("n_samples") is not None:
-        found.append(("samples", f"{said['n_samples']:,}"))
-    if said.get("n_features") is not None:
-        found.append(("features", f"{said['n_features']:,}"))
     stage = source.used or source.last
+    heard = stage is not None and has_spectra(stage)
+    if said.get("n_samples") is not None:
+        found.append(("moments" if heard else "samples", f"{said['n_samples']:,}"))
+    if said.get("n_features") is not None:
+        found.append(("frequencies" if heard else "features", f"{said['n_features']:,}"))
     if stage is not None:
         found.append((blocks.plural(source.word), f"{len(stage.H):,}"))
     if said.get("test_error") is not None:

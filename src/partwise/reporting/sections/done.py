@@ -24,7 +24,10 @@ def section(source: Source) -> dict[str, Any]:
     """
     said = source.summary
     size = None
-    if said.get("n_samples") is not None and said.get("n_features") is not None:
+    if isinstance(said.get("size"), str):
+        # Of a recording: how long it is, and of what quality.
+        size = said["size"]
+    elif said.get("n_samples") is not None and said.get("n_features") is not None:
         size = f"{said['n_samples']:,} samples × {said['n_features']:,} features"
     steps = said.get("steps") or [said]
     made = {
