@@ -99,4 +99,4 @@ wheel: $(READY_DEV)
 	$(BIN)/python -m build --wheel -o dist .
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(CLIENTS) build dist docs/_build partwise-demo
+	rm -rf $(VENV) $(OLDEST) $(CLIENTS) build dist docs/_build docs/auto_examples partwise-demo

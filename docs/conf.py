@@ -3,9 +3,14 @@
 import importlib
 import inspect
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 from partwise._version import __version__
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE / "_ext")]
 
 project = "partwise"
 author = "The partwise developers"
@@ -19,12 +24,37 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinx-mathjax-offline",  # MathJax from a package, so that formulas need no network
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
-source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build", "_ext", "examples"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+
+# The button copies what is typed, not prompts and not what is printed.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("off_screen",),
+    "capture_repr": (),
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 60,
+    "abort_on_example_error": True,
+    "plot_gallery": "True",
+    "write_computation_times": False,
+}
 
 html_theme = "furo"
 html_title = f"partwise {release}"
+html_static_path = ["_static"]
+html_css_files = ["place.css"]
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
@@ -76,6 +106,8 @@ def reference(package: str) -> str:
             lines += ["", f".. {kind}:: {name}"]
             if members := own_members(value):
                 lines.append(f"   :members: {members}")
+            if others := methods_of_sklearn(value):
+                lines += ["", f"   From scikit-learn: {', '.join(f'``{one}``' for one in others)}."]
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
 
@@ -90,7 +122,27 @@ def own_members(cls: type) -> str:
     return ", ".join(names)
 
 
+def methods_of_sklearn(cls: type) -> list[str]:
+    """Names of the public methods of a class that are scikit-learn's own; its pages describe them."""
+    return [
+        name
+        for name in dir(cls)
+        if not name.startswith("_")
+        and inspect.isfunction(getattr(cls, name, None))
+        and getattr(cls, name).__module__.startswith("sklearn.")
+    ]
+
+
+def report_gallery(app: Any, failed: Exception | None) -> None:
+    """Write the reports that docs/report.md links to beside the pages."""
+    if failed is None and app.builder.format == "html":
+        from report_gallery import write_reports
+
+        write_reports(Path(app.outdir) / "reports")
+
+
 def setup(app: Any) -> None:
-    """Connect the two; docstrings after napoleon, which has turned sections into fields by then."""
+    """Connect these; docstrings after napoleon, which has turned sections into fields by then."""
+    app.connect("build-finished", report_gallery)
     app.connect("source-read", list_exports)
     app.connect("autodoc-process-docstring", plain_underscores, priority=600)

@@ -29,7 +29,8 @@ def test_a_table_a_picture_and_a_summary(digits, tmp_path, capsys):
     assert lines[0].endswith("150 × 64, 5 basis vectors each, 2 random starts")
     assert [line.split()[0] for line in lines[3:8]] == ["NMF", "SVD", "SVD", "PCA", "VQ"]
     assert "seconds: of one fit" in shown
-    assert {file.name for file in out.iterdir()} == {"compare.csv", "compare.png", "summary.json"}
+    pages = {"report.html", "report.json"}
+    assert {file.name for file in out.iterdir()} == {"compare.csv", "compare.png", "summary.json"} | pages
     table = read(out / "compare.csv")
     assert table.row_names == ["nmf", "svd", "svd-u", "pca", "vq"]
     assert table.column_names[:2] == ["relative_error", "relative_error_sd"]

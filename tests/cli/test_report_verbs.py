@@ -1,6 +1,7 @@
 """The verbs that show results: tree, and pictures in fit."""
 
 import csv
+import inspect
 import json
 
 import numpy as np
@@ -8,8 +9,11 @@ import pytest
 from calling import call
 
 from partwise import TopicTree, load
-from partwise.datasets import load_digits
+from partwise.cli.app import app
+from partwise.cli.options import Output
+from partwise.datasets import load_digits, load_karate
 from partwise.io import read, write_csv
+from partwise.reporting import report
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +66,78 @@ def test_pictures_of_a_fit_are_in_its_report(fitted, tmp_path, capsys):
     assert "is a folder" in capsys.readouterr().err
     assert call("report", fitted, "-o", tmp_path / "no" / "x.html") == 2
     assert "does not exist" in capsys.readouterr().err
+
+
+FOLDERS = ("fit", "tiles", "parts", "communities", "classify", "topics", "compare", "separate")
+
+
+def test_every_verb_with_a_folder_of_results_can_leave_the_report_out():
+    verbs = {one.name: inspect.signature(one.callback).parameters for one in app.registered_commands}
+    folders = {name for name, own in verbs.items() if "output" in own and own["output"].annotation == Output}
+    assert folders == set(FOLDERS)
+    assert {name for name, own in verbs.items() if "no_report" in own} == folders
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory):
+    """A small table with labels, texts, a network and a recording, as files."""
+    from scipy.io import wavfile
+
+    folder = tmp_path_factory.mktemp("raw")
+    digits = load_digits()
+    table = np.column_stack([digits.data, digits.target])[:80]
+    write_csv(folder / "digits.csv", table, None, [*digits.feature_names, "label"])
+    words = ("ball goal team", "vote law party", "film actor song")
+    lines = [" ".join(words[i % 3].split() * (1 + i % 4)) for i in range(30)]
+    (folder / "texts.txt").write_text("\n".join(lines) + "\n")
+    edges = np.argwhere(np.triu(load_karate().adjacency.toarray()))
+    (folder / "karate.csv").write_text("a,b\n" + "".join(f"{a},{b}\n" for a, b in edges))
+    t = np.arange(8000) / 8000
+    sound = np.where(t < 0.5, np.sin(2 * np.pi * 440 * t), np.sin(2 * np.pi * 660 * t))
+    wavfile.write(folder / "two.wav", 8000, (20000 * sound).astype(np.int16))
+    return folder
+
+
+CALLS = {
+    "topics": ["texts.txt", "-k", "3", "--min-df", "1", "-q"],
+    "communities": ["karate.csv", "-k", "2", "-q"],
+    "classify": ["digits.csv", "--labels", "label", "-k", "4", "--mixtures", "1", "-q"],
+    "compare": ["digits.csv", "--drop", "label", "-k", "2", "--seeds", "1", "--methods", "nmf,svd", "-q"],
+    "separate": ["two.wav", "-k", "2", "--n-init", "1", "-q"],
+}
+
+
+@pytest.mark.parametrize("verb", CALLS)
+def test_a_page_made_again_from_the_folder_is_the_same(verb, raw, tmp_path):
+    name, *more = CALLS[verb]
+    assert call(verb, raw / name, *more, "-o", tmp_path) == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert {"report.html", "report.json"} <= set(summary["files"])
+    first = (tmp_path / "report.html").read_text()
+    again = report(tmp_path)
+    assert again.html == first
+    ids = [section["id"] for section in again.content["sections"]]
+    wanted = {"compare": "compared", "separate": "usage"}.get(verb, "samples")
+    assert wanted in ids
+    if verb == "separate":
+        (parts,) = (one for one in again.content["sections"] if one["id"] == "parts")
+        cards = parts["blocks"][0]["cards"]
+        assert all(card["sound"].startswith("data:audio/wav;base64,") for card in cards)
+        assert all(card["spectrum"]["path"].startswith("M0") for card in cards)
+    assert call(verb, raw / name, *more, "-o", tmp_path, "--no-report") == 0
+    # What an earlier run wrote would belong to nothing.
+    assert not (tmp_path / "report.html").exists()
+    assert "report.html" not in json.loads((tmp_path / "summary.json").read_text())["files"]
+
+
+def test_separation_by_a_model_and_of_sources_has_players(raw, tmp_path):
+    assert (
+        call("separate", raw / "two.wav", "-k", 3, "--sources", 2, "--n-init", 1, "-q", "-o", tmp_path / "a")
+        == 0
+    )
+    shown = {one["id"]: one for one in report(tmp_path / "a").content["sections"]}
+    assert len(shown["sounds"]["blocks"][0]["players"]) == 2
+    assert {card["sound"] for card in shown["parts"]["blocks"][0]["cards"]} == {None}
+    model = tmp_path / "a" / "model.partwise"
+    assert call("separate", raw / "two.wav", "--model", model, "-o", tmp_path / "b") == 0
+    assert (tmp_path / "b" / "report.html").read_text().count("<audio") == 2

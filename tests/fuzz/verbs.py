@@ -15,7 +15,7 @@ import numpy as np
 from fuzz import batches
 from fuzz.damage import WRITERS, damaged, damaged_file
 
-KINDS = ["fit", "tiles", "classify", "topics", "compare", "transform", "info"]
+KINDS = ["fit", "tiles", "classify", "topics", "compare", "transform", "info", "report", "tree"]
 
 
 def run(tries: int, seed: int) -> tuple[int, list[str]]:
@@ -81,6 +81,53 @@ def _info(path: Path, folder: Path, rng: random.Random) -> list[str]:
     return ["model.partwise"]
 
 
+@cache
+def _results() -> dict[str, bytes]:
+    """The files of a folder of results: a model, its tables, its summary, and what its report is made from."""
+    from partwise.cli import main
+
+    X = np.random.default_rng(0).integers(0, 3, (12, 6))
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        np.savetxt(folder / "x.csv", X, delimiter=",", header="a,b,c,d,e,f", comments="", fmt="%d")
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+            main(["fit", str(folder / "x.csv"), "-k", "3", "--max-iter", "3", "-q", "-o", str(folder / "o")])
+        names = ("model.partwise", "W.csv", "H.csv", "summary.json", "report.json")
+        return {name: (folder / "o" / name).read_bytes() for name in names}
+
+
+def _folder(path: Path, folder: Path, rng: random.Random) -> str:
+    """A folder of results with one file damaged, left out, or in place of another; or the damaged table alone."""
+    if rng.random() < 0.1:
+        return path.name
+    place = folder / "results"
+    place.mkdir()
+    files = dict(_results())
+    chosen = rng.choice(list(files))
+    how = rng.random()
+    if how < 0.7:
+        files[chosen] = damaged(files[chosen], rng)
+    elif how < 0.85:
+        del files[chosen]
+    else:
+        files[chosen] = path.read_bytes()
+    for name, contents in files.items():
+        (place / name).write_bytes(contents)
+    return "results"
+
+
+def _tree(path: Path, folder: Path, rng: random.Random) -> list[str]:
+    place = _folder(path, folder, rng)
+    if place == "results" and rng.random() < 0.2 and (folder / "results" / "model.partwise").is_file():
+        place = "results/model.partwise"
+    return [
+        place,
+        "--method",
+        rng.choice(["linkage", "threshold"]),
+        *rng.choice(([], ["--similarity", "words"])),
+    ]
+
+
 _COMPARED = ([], ["--text"], ["--labels", "y"], ["--labels", "label"])
 _ARGUMENTS: dict[str, Callable[[Path, Path, random.Random], list[str]]] = {
     "fit": lambda path, folder, rng: [path.name, "-k", "2", "--max-iter", "2", "--quiet"],
@@ -106,4 +153,6 @@ _ARGUMENTS: dict[str, Callable[[Path, Path, random.Random], list[str]]] = {
     ],
     "transform": _transform,
     "info": _info,
+    "report": lambda path, folder, rng: [_folder(path, folder, rng), *rng.choice(([], ["--shape", "2x3"]))],
+    "tree": _tree,
 }

@@ -7,6 +7,7 @@ import re
 import shutil
 from html import unescape
 
+import numpy as np
 import pytest
 from reporting.cases import HOSTILE, KINDS, case
 
@@ -94,6 +95,30 @@ def test_a_page_of_every_kind_works_and_loads_nothing(name, browser, pages):
     assert page.locator("[data-figure] .main-svg").count() >= drawn
     page.set_viewport_size({"width": 390, "height": 800})
     page.wait_for_timeout(200)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert opened.quiet(), (opened.said, opened.asked)
+    opened.context.close()
+
+
+def test_sounds_of_a_separation_play_and_spectra_are_drawn(browser, tmp_path):
+    from calling import call
+    from scipy.io import wavfile
+
+    t = np.arange(8000) / 8000
+    sound = np.where(t < 0.5, np.sin(2 * np.pi * 440 * t), np.sin(2 * np.pi * 660 * t))
+    wavfile.write(tmp_path / "two.wav", 8000, (20000 * sound).astype(np.int16))
+    assert call("separate", tmp_path / "two.wav", "-k", 2, "--n-init", 1, "-q", "-o", tmp_path / "o") == 0
+    opened = Opened(browser, tmp_path / "o" / "report.html")
+    page = opened.page
+    assert page.locator("audio").count() == page.locator("svg.spectrum path").count() == 2
+    seconds = page.evaluate(
+        "Promise.all([...document.querySelectorAll('audio')].map((one) => new Promise((done, fail) => {"
+        " one.onloadedmetadata = () => done(one.duration); one.onerror = () => fail(one.error.message);"
+        " one.preload = 'metadata'; one.load(); })))"
+    )
+    assert seconds == pytest.approx([1.0, 1.0], abs=0.01)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_timeout(500)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert opened.quiet(), (opened.said, opened.asked)
     opened.context.close()

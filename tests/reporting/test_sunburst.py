@@ -13,7 +13,7 @@ from partwise.plot import tree as drawn_tree
 from partwise.reporting import sunburst
 from partwise.reporting.colours import BRANCHES, as_shown, readable_on, scale_colour
 from partwise.reporting.sunburst import KINDS, colours_of, small_sunburst, summed
-from partwise.topics import importance_shades
+from partwise.topics import importance_power, importance_shades, importance_text
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +57,12 @@ def test_a_branch_has_one_colour_and_branches_have_different_ones(tree):
     assert len(set(first)) == len(first) <= len(BRANCHES)
 
 
-def test_importance_goes_from_blue_to_yellow_by_rank():
+@pytest.mark.parametrize("scale", ["range", "rank"])
+def test_importance_goes_from_blue_to_yellow(scale):
     model, given = case("semisupervised")
     tree = TopicTree().fit(model, X=given["X"])
     records = tree.to_records()
-    shades = importance_shades(records)
+    shades = importance_shades(records, scale)
     leaves = [one for one in records if not one["children"]]
     order = sorted(leaves, key=lambda one: one["importance"])
     values = [shades[one["id"]] for one in order]
@@ -72,9 +73,27 @@ def test_importance_goes_from_blue_to_yellow_by_rank():
     for one in records:
         under = [shades[leaf["id"]] for leaf in leaves if set(leaf["topics"]) <= set(one["topics"])]
         assert min(under) - 1e-12 <= shades[one["id"]] <= max(under) + 1e-12
-    assert colours_of(records)[order[-1]["id"]] == "#fee838"
+    assert colours_of(records, scale)[order[-1]["id"]] == "#fee838"
     plain = TopicTree().fit(case("nmf")[0], X=given["X"])
     assert importance_shades(plain.to_records()) is None
+
+
+def test_skewed_importance_is_coloured_by_a_root_that_the_legend_states():
+    def records(values):
+        return [
+            {"importance": value, "children": [], "weight": 1.0, "parent": None, "id": 0} for value in values
+        ]
+
+    even, skewed, extreme = [0.0, 0.5, 1.0], [0.0, 0.05, 1.0], [0.0, 1e-6, 1.0]
+    assert importance_power(records(even)) == 1.0
+    assert importance_shades(records(even)) == even
+    assert importance_text(records(even)).endswith("its range")
+    assert importance_power(records(skewed)) == 0.5
+    assert importance_shades(records(skewed))[1] == pytest.approx(0.05**0.5)
+    assert importance_text(records(skewed)).endswith("square root")
+    assert importance_power(records(extreme)) == 0.25
+    assert "rank" in importance_text(records(skewed), "rank")
+    assert importance_power(records([None])) is None
 
 
 def test_small_sunbursts_cover_the_circle(tree):

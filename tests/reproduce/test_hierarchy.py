@@ -31,4 +31,9 @@ def test_every_method_is_measured_and_the_tree_is_written(corpus, tmp_path):
     assert sorted(flare["topics"]) == list(range(6))
     lines = (tmp_path / "tree.txt").read_text().splitlines()
     assert sum("[" in line for line in lines) == 6
+    divided = next(row for row in summary["table"] if row["method"].startswith("divisive"))
+    assert divided["purity"] > divided["purity_by_chance"]
+    assert len(summary["labelled"]["importance"]) == 6
+    for name in ("importance_range.png", "importance_rank.png", "classes.png", "report.html"):
+        assert (tmp_path / name).stat().st_size > 1000
     assert (tmp_path / "topics.csv").read_text().startswith("rank,topic 0,topic 1")

@@ -11,6 +11,7 @@ import typer
 
 from partwise._version import __version__
 from partwise.cli.groups import ListedGroup
+from partwise.cli.options import writes_report
 from partwise.interrupts import terminable
 from partwise.messages import printed
 from partwise.plugins import named, package_of
@@ -50,7 +51,7 @@ class Verbs(ListedGroup):
     def imported(self, name: str) -> Callable[..., Any] | typer.Typer:
         """The function of such a verb, or its group."""
         found: Callable[..., Any] | typer.Typer = named("partwise.verbs")[name].load()
-        return found
+        return found if isinstance(found, typer.Typer) else writes_report(found)
 
 
 app = typer.Typer(
@@ -86,7 +87,7 @@ for _name, _place in VERBS.items():
     if isinstance(_verb, typer.Typer):
         app.add_typer(_verb, name=_name)
     else:
-        app.command(_name)(_verb)
+        app.command(_name)(writes_report(_verb))
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from partwise.cli.common import emit
-from partwise.cli.options import Json, Output
+from partwise.cli.options import Folder, Json
 
 
 def bench(
     cases: Annotated[
         list[str] | None, typer.Argument(help="Cases; all that can be run if none is given.")
     ] = None,
-    output: Output = Path("partwise-bench-results"),
+    output: Folder = Path("partwise-bench-results"),
     seeds: Annotated[int, typer.Option(help="Starts for each case.")] = 5,
     seconds: Annotated[
         float, typer.Option("--horizon", "--seconds", help="How many seconds each peer runs.")

@@ -108,8 +108,11 @@ def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None) -> Extras
     def picture(path: Path) -> None:
         save_figure(draw(model, new.X, new.y, proba=proba, shape=size, row_names=new.rows), path)
 
-    predictions = Csv("predictions.csv", proba, new.rows, classes)
-    return Extras(summary, tables=[predictions], pictures=[("classes.png", picture)], lines=lines)
+    tables = [Csv("predictions.csv", proba, new.rows, classes)]
+    if fitted.usage is not None:
+        parts = [f"part{t}" for t in range(fitted.usage.shape[1])]
+        tables.append(Csv("W.csv", fitted.usage, known.rows, parts))
+    return Extras(summary, tables=tables, pictures=[("classes.png", picture)], lines=lines)
 
 
 def held_out(samples: Samples, seed: int) -> tuple[Samples, Samples]:

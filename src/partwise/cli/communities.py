@@ -132,6 +132,7 @@ def described(fitted: Fitted, graph: Graph, known: np.ndarray | None) -> Extras:
     model, A = fitted.model, graph.adjacency
     whole = sp.csr_matrix((A + A.T) * 0.5) if graph.directed else A
     figures: dict[str, Any] = {
+        "meta": {"shares": "nodes.csv"},
         "n_edges": graph.n_edges,
         "weighted": graph.weighted,
         "directed": graph.directed,
@@ -158,6 +159,8 @@ def described(fitted: Fitted, graph: Graph, known: np.ndarray | None) -> Extras:
         tables=[node_table(model, graph.names), table],
         pictures=[("graph.png", picture)],
         lines=lines,
+        usage=model.membership_,
+        labels=known,
     )
 
 

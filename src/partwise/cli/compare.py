@@ -55,8 +55,11 @@ def compare(
     """
     import partwise
     from partwise.cli.classify import labelled, picture_size
+    from partwise.cli.paging import page_files
     from partwise.cli.pipeline import about, drawn, noted
     from partwise.core import open_session
+    from partwise.reporting.provenance import data_hash, versions
+    from partwise.reporting.source import Source
 
     size = picture_size(shape, False)
     samples = labelled(data, labels, reading, dense=False)
@@ -77,18 +80,23 @@ def compare(
         session.kept = True
         picture = partial(draw, found, samples.X, size, example)
         pictures = drawn([("compare.png", picture)], session)
+        summary = {
+            "data": samples.source,
+            **found.summary(),
+            "top_features": listed(found),
+            "versions": versions(),
+            "data_hash": data_hash(samples.X),
+            "files": {name: str(folder / name) for name in ("compare.csv", *pictures, "summary.json")},
+        }
+        if size is not None:
+            summary["meta"] = {"image_shape": list(size)}
+        pages = page_files(lambda: Source(None, summary), pictures, session)
     for note in found.notes:
         say(f"Note: {note}")
-    names = ["compare.csv", *pictures, "summary.json"]
-    summary = {
-        "data": samples.source,
-        **found.summary(),
-        "top_features": listed(found),
-        "interrupted": session.interrupted,
-        "files": {name: str(folder / name) for name in names},
-    }
-    write(folder, found, summary, pictures)
-    where = f"Results in {folder}/: {', '.join(names)}"
+    summary["interrupted"] = session.interrupted
+    summary["files"] |= {name: str(folder / name) for name in pages}
+    write(folder, found, summary, pictures | pages)
+    where = f"Results in {folder}/: {', '.join(summary['files'])}"
     emit(summary, as_json, [*lines_of(found, samples.source), where])
     return 130 if session.interrupted else 0
 
@@ -165,6 +173,7 @@ def write(folder: Path, found: Comparison, summary: dict[str, Any], pictures: di
     """All files, whenever Ctrl-C comes."""
     import numpy as np
 
+    from partwise.cli.pipeline import files_before
     from partwise.interrupts import uninterrupted
     from partwise.io import write_csv, write_json
     from partwise.io.atomic import write_bytes_atomic
@@ -176,9 +185,12 @@ def write(folder: Path, found: Comparison, summary: dict[str, Any], pictures: di
             [row[name] for row in found.rows],
             [found.spread(row["method"], name) if row[name] == row[name] else np.nan for row in found.rows],
         ]
+    before = files_before(folder)
     with uninterrupted():
         rows = [row["method"] for row in found.rows]
         write_csv(folder / "compare.csv", np.array(body, dtype=float).T, rows, columns, corner="method")
         write_json(folder / "summary.json", summary)
         for name, picture in pictures.items():
             write_bytes_atomic(folder / name, picture)
+        for name in before - set(summary["files"]):
+            (folder / name).unlink(missing_ok=True)

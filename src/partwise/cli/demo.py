@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from partwise.cli.common import emit, make_folder, say
-from partwise.cli.options import Json, Output
+from partwise.cli.options import Folder, Json
 
 
 class Chapter(NamedTuple):
@@ -49,7 +49,7 @@ CHAPTERS = (
 
 
 def demo(
-    output: Output = Path("partwise-demo"),
+    output: Folder = Path("partwise-demo"),
     as_json: Json = False,
 ) -> int:
     """Parts of handwritten digits, topics of texts, notes of a chord, communities of a network; a page shows all."""

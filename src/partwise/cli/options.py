@@ -43,6 +43,8 @@ Labels = Annotated[
 ]
 
 NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html.")]
+#: Of verbs whose folder has another page of its own.
+Folder = Annotated[Path, typer.Option("-o", "--output", help="Folder for what is written.")]
 
 Words = list[str] | None
 
@@ -82,31 +84,53 @@ OFF = {"transpose": False, "skip": 0, "numbers": False}
 
 
 def reads_data(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """A verb with the options of ``READING`` that it does not have itself; its ``reading`` is a dict of them.
-
-    One that writes a folder has --no-report besides.
-    """
+    """A verb with the options of ``READING`` that it does not have itself; its ``reading`` is a dict of them."""
     own = inspect.signature(verb, eval_str=True).parameters
     shared = {name: annotation for name, annotation in READING.items() if name not in own}
-    folder = "output" in own and own["output"].annotation == Output
 
     def command(**given: Any) -> Any:
         said = {name: given.pop(name) for name in shared}
-        wanted = REPORT_WANTED.set(not given.pop("no_report", False))
+        # An option that was not given is left to `read`.
+        return verb(**given, reading={name: value for name, value in said.items() if value})
+
+    more = [
+        inspect.Parameter(name, _NAMED, default=OFF.get(name), annotation=annotation)
+        for name, annotation in shared.items()
+    ]
+    return _signed(command, verb, [p for p in own.values() if p.name != "reading"], more)
+
+
+def writes_report(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """The same verb; one that writes a folder of results (its ``output`` is an `Output`) has --no-report besides.
+
+    The command line does this to every verb, so that none has to ask for it.
+    """
+    own = inspect.signature(verb, eval_str=True).parameters
+    if "output" not in own or own["output"].annotation != Output or "no_report" in own:
+        return verb
+
+    def command(**given: Any) -> Any:
+        wanted = REPORT_WANTED.set(not given.pop("no_report"))
         try:
-            # An option that was not given is left to `read`.
-            return verb(**given, reading={name: value for name, value in said.items() if value})
+            return verb(**given)
         finally:
             REPORT_WANTED.reset(wanted)
 
-    either = inspect.Parameter.KEYWORD_ONLY
-    more = [
-        inspect.Parameter(name, either, default=OFF.get(name), annotation=annotation)
-        for name, annotation in shared.items()
-    ]
-    if folder:
-        more.insert(0, inspect.Parameter("no_report", either, default=False, annotation=NoReport))
-    own_options = [p.replace(kind=either) for p in own.values() if p.name != "reading"]
-    command.__signature__ = inspect.Signature([*own_options, *more])  # type: ignore[attr-defined]
+    option = inspect.Parameter("no_report", _NAMED, default=False, annotation=NoReport)
+    return _signed(command, verb, list(own.values()), [option])
+
+
+_NAMED = inspect.Parameter.KEYWORD_ONLY
+
+
+def _signed(
+    command: Callable[..., Any],
+    verb: Callable[..., Any],
+    own: list[inspect.Parameter],
+    more: list[inspect.Parameter],
+) -> Callable[..., Any]:
+    """`command` with the name, the help and the options of a verb, and more options."""
+    options = [*(parameter.replace(kind=_NAMED) for parameter in own), *more]
+    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     command.__doc__, command.__name__ = verb.__doc__, verb.__name__
     return command

@@ -239,6 +239,7 @@ def shown(fitted: Fitted, pictures: Pictures, singly: bool) -> Extras:
         ],
         pictures=drawings,
         lines=[said],
+        labels=pictures.labels,
     )
 
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from partwise.cli.common import REPORT_WANTED, emit, make_folder, names_or_numbers, say
+from partwise.cli.common import emit, make_folder, names_or_numbers, say
 from partwise.cli.describe import lines_of_fit
+from partwise.cli.paging import page_files, source_of
 from partwise.interrupts import uninterrupted
 
 if TYPE_CHECKING:
@@ -149,6 +150,12 @@ class Extras:
         Further files, written by these functions with the tables.
     lines : list of str
         For a person.
+    kept : dict
+        Further entries of report.json: what the page needs besides.
+    usage : array of shape (n_samples, n_parts), optional
+        What the page shows in place of W: the shares in a table of the folder, which "meta" names as "shares".
+    labels : array of shape (n_samples,), optional
+        Known groups of the samples that the model did not see, for the page.
     """
 
     summary: dict[str, Any] = field(default_factory=dict)
@@ -157,6 +164,9 @@ class Extras:
     pictures: Pictures = ()
     files: Pictures = ()
     lines: list[str] = field(default_factory=list)
+    kept: dict[str, Any] = field(default_factory=dict)
+    usage: Any = None
+    labels: Any = None
 
 
 @dataclass
@@ -182,6 +192,17 @@ class Fitted:
         from partwise.models.summary import part_names
 
         return self.given, part_names(self.model)
+
+    @cached_property
+    def usage(self) -> Any:
+        """How much of each part is in each sample, also where a classifier follows; None where no step has parts."""
+        from partwise.reporting.source import transformed
+
+        if not hasattr(self.model, "transform"):
+            return transformed(self.model, self.samples.X)
+        W = self.outputs[0]
+        # Of a recording with several channels, how loud its parts are in the mean of them.
+        return W.mean(axis=2) if getattr(W, "ndim", 2) == 3 else W
 
 
 def run(
@@ -209,7 +230,7 @@ def run(
         summary = session.completed(lambda: summarised(fitted, extras))
         names = [*(table.name for table in tables), *(name for name, _ in extras.files), *pictures]
         summary["files"] = {name: str(folder / name) for name in (*names, "model.partwise", "summary.json")}
-        reports = reported(fitted, summary, pictures)
+        reports = page_files(lambda: source_of(fitted, summary, extras), pictures, session)
     summary["interrupted"] = fitted.interrupted
     summary["files"] |= {name: str(folder / name) for name in reports}
     write(folder, model, summary, tables, pictures | reports, extras.files)
@@ -329,48 +350,6 @@ def drawn(pictures: Pictures, session: Session) -> dict[str, bytes]:
     if len(found) < len(pictures):
         say(f"Note: {' and '.join(listed([name for name, _ in pictures]))} not drawn. {why}")
         return {}
-    return found
-
-
-def reported(fitted: Fitted, summary: dict[str, Any], pictures: dict[str, bytes]) -> dict[str, bytes]:
-    """The page about the results, and what it needs of the data; nothing where it is not wanted or cannot be made.
-
-    Like the pictures it is made before the files are written, and a note says where it is not.
-    """
-    from partwise.io.write import json_text
-    from partwise.reporting.kept import KEPT
-    from partwise.reporting.making import Report, content
-    from partwise.reporting.requirements import require_report
-    from partwise.reporting.source import from_model
-
-    if not REPORT_WANTED.get():
-        return {}
-    found: dict[str, bytes] = {}
-    why = "Ctrl-C was pressed."
-    samples = fitted.samples
-    try:
-        with fitted.session.interruptible():
-            if not fitted.interrupted:
-                require_report()
-                shape = (summary.get("meta") or {}).get("image_shape") or samples.shape
-                W = fitted.outputs[0] if hasattr(fitted.model, "transform") else None
-                source = from_model(
-                    fitted.model,
-                    samples.X,
-                    # Of a recording with several channels, how loud its parts are in the mean of them.
-                    W=W.mean(axis=2) if W is not None and W.ndim == 3 else W,
-                    y=samples.y,
-                    row_names=samples.rows,
-                    shape=None if shape is None or len(shape) != 2 else tuple(shape),
-                    summary=summary,
-                )
-                source.files = pictures
-                page = Report(content(source)).html.encode("utf-8", "replace")
-                found = {KEPT: json_text(source.kept).encode("utf-8", "replace") + b"\n", "report.html": page}
-    except ImportError as error:
-        why = str(error)
-    if not found:
-        say(f"Note: report.html not written. {why}")
     return found
 
 

@@ -118,7 +118,9 @@ def heard(fitted: Fitted, sound: Recording, by: str) -> Extras:
     from partwise.plot import separation as draw
 
     model = fitted.model
-    names, files, kept = audio_files(model, sound, by)
+    # The fit found them; transform would look for them again.
+    fitted.given = model.activations_
+    names, files, kept, sounds = audio_files(model, sound, by)
     parts = [str(name) for name in model.get_feature_names_out()]
     activations = model.activations_ if sound.data.ndim == 1 else model.activations_.mean(axis=2)
     tables = [
@@ -142,7 +144,22 @@ def heard(fitted: Fitted, sound: Recording, by: str) -> Extras:
     if by == "sources":
         lines = [f"  {name}: components {members(model, i)}" for i, name in enumerate(model.source_names_)]
     summary = {"size": size, "audio_files": names, "audio_subtype": kept.subtype, "notes": list(sound.notes)}
-    return Extras(summary, tables=tables, pictures=[("separation.png", picture)], files=files, lines=lines)
+    return Extras(
+        summary,
+        parts=part_details(model, names, by),
+        tables=tables,
+        pictures=[("separation.png", picture)],
+        files=files,
+        lines=lines,
+        kept={"sounds": sounds},
+    )
+
+
+def part_details(model: Any, files: list[str], by: str) -> list[dict[str, Any]]:
+    """For each component its own audio file, or the source that it belongs to."""
+    if by == "components":
+        return [{"audio": name} for name in files]
+    return [{"source": model.source_names_[source]} for source in model.sources_]
 
 
 def members(model: Any, source: int) -> str:
@@ -176,8 +193,8 @@ def component_table(model: Any, files: list[str] | None) -> Any:
 
 def audio_files(
     model: Any, sound: Recording, by: str, given: Any = None, power: float | None = None
-) -> tuple[list[str], list[tuple[str, Any]], Recording]:
-    """Names of the audio files, functions that write them, and how they are kept.
+) -> tuple[list[str], list[tuple[str, Any]], Recording, list[dict[str, Any]]]:
+    """Names of the audio files, functions that write them, how they are kept, and excerpts for the report.
 
     Sounds are computed twice, first to see how loud they get: kept, they would take as much memory as the recording
     for each of them.
@@ -185,23 +202,36 @@ def audio_files(
     import numpy as np
 
     from partwise.domains.audio import exactly_kept, in_steps, suffix_for, write_audio
+    from partwise.reporting.excerpts import excerpts
+
+    peaks: list[float] = []
 
     def sounds() -> Any:
         return model.iter_separated(given, None if given is None else sound.rate, by=by, power=power)
 
-    peak = max(float(np.abs(part).max()) for part in sounds())
+    def measured() -> Any:
+        for part in sounds():
+            peaks.append(float(np.abs(part).max()))
+            yield part
+
+    if by == "sources":
+        titles = [str(name) for name in model.source_names_]
+        stems = [safe(name) for name in titles]
+    else:
+        titles = [f"component {i}" for i in range(model.n_components_)]
+        stems = [f"{i:02d}_{safe(note) or 'unpitched'}" for i, note in enumerate(model.note_names_)]
+    short = excerpts(measured(), sound.rate, titles)
+    peak = max(peaks)
     kept = exactly_kept(sound, peak)
     if kept.subtype != sound.subtype or kept.format != sound.format:
         why = "a component is louder than the recording" if peak > 1 else "their sum is then exact"
         say(f"Note: audio files are written as .wav with 32-bit floats rather than {sound.subtype}: {why}.")
-    if by == "sources":
-        stems = [safe(name) for name in model.source_names_]
-    else:
-        stems = [f"{i:02d}_{safe(note) or 'unpitched'}" for i, note in enumerate(model.note_names_)]
     names = [stem + suffix_for(kept) for stem in stems]
+    for one, name in zip(short, names):
+        one["file"] = name
     parts = in_steps(sounds(), kept)
     # The files are written in this order, each as its part comes.
-    return names, [(name, lambda path: write_audio(path, next(parts), kept)) for name in names], kept
+    return names, [(name, lambda path: write_audio(path, next(parts), kept)) for name in names], kept, short
 
 
 def safe(name: str) -> str:

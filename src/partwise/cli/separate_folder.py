@@ -18,12 +18,15 @@ def compare(
     """Learn spectra from every recording of a folder; write tables, a picture and a summary."""
     import numpy as np
 
-    from partwise.cli.pipeline import drawn, noted
+    from partwise.cli.paging import page_files
+    from partwise.cli.pipeline import drawn, files_before, noted
     from partwise.core import open_session
     from partwise.domains.likeness import recordings_alike
     from partwise.io import write_csv, write_json
     from partwise.io.atomic import write_bytes_atomic
     from partwise.plot import likeness, save_figure
+    from partwise.reporting.provenance import versions
+    from partwise.reporting.source import Source
 
     sounds, skipped = read_all(folder, strict)
     target = make_folder(output)
@@ -39,31 +42,37 @@ def compare(
             save_figure(likeness(alike, names), path)
 
         pictures = drawn([("likeness.png", picture)], session)
+        details = [
+            {"recording": name, **part} for name, model in models.items() for part in model.summary()["parts"]
+        ]
+        files = ("likeness.csv", "spectra_likeness.csv", "spectra.csv", *pictures, "summary.json")
+        summary: dict[str, Any] = {
+            "data": str(folder),
+            "recordings": names,
+            "skipped": skipped,
+            "n_components": count,
+            "rate": rate,
+            "likeness": alike.tolist(),
+            "components": details,
+            "versions": versions(),
+            "files": {name: str(target / name) for name in files},
+        }
+        pages = page_files(lambda: Source(None, summary), pictures, session)
+    summary["interrupted"] = session.interrupted
+    summary["files"] |= {name: str(target / name) for name in pages}
     labels = [f"{name} {i}" for name, model in models.items() for i in range(model.n_components_)]
     frequencies = [f"{hz:.2f} Hz" for hz in next(iter(models.values())).frequencies_]
-    details = [
-        {"recording": name, **part} for name, model in models.items() for part in model.summary()["parts"]
-    ]
-    files = ("likeness.csv", "spectra_likeness.csv", "spectra.csv", *pictures, "summary.json")
-    summary: dict[str, Any] = {
-        "data": str(folder),
-        "recordings": names,
-        "skipped": skipped,
-        "n_components": count,
-        "rate": rate,
-        "likeness": alike.tolist(),
-        "components": details,
-        "interrupted": session.interrupted,
-        "files": {name: str(target / name) for name in files},
-    }
+    before = files_before(target)
     with uninterrupted():
         write_csv(target / "likeness.csv", alike, names, names, corner="recording")
         write_csv(target / "spectra_likeness.csv", spectra_alike, labels, labels, corner="spectrum")
         stacked = np.vstack([model.components_ for model in models.values()])
         write_csv(target / "spectra.csv", stacked, labels, frequencies, corner="spectrum")
         write_json(target / "summary.json", summary)
-        for name, data in pictures.items():
+        for name, data in (pictures | pages).items():
             write_bytes_atomic(target / name, data)
+        for name in before - set(summary["files"]):
+            (target / name).unlink(missing_ok=True)
     emit(summary, as_json, lines_of(summary, alike))
     return 130 if session.interrupted else 0
 

@@ -139,12 +139,12 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
     if empty:
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         lines = [f"  without a topic: {', '.join(empty[:5])}{more}", *lines]
-    summary = {"without_topic": empty, **summary}
+    summary = {"meta": {"shares": "documents.csv"}, "without_topic": empty, **summary}
 
     def picture(path: Path) -> None:
         save_figure(draw(model, W, row_names=samples.rows), path)
 
-    return Extras(summary, parts, tables, [("topics.png", picture)], lines=lines)
+    return Extras(summary, parts, tables, [("topics.png", picture)], lines=lines, usage=shares, labels=labels)
 
 
 def compared(shares: Any, labels: Any) -> tuple[dict[str, Any], list[str]]:

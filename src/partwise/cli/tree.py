@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from partwise.cli.common import emit, make_folder, say
-from partwise.cli.options import Json, Output
+from partwise.cli.options import Folder, Json
 
 #: What is written beside the pictures.
 EXPORTS = ("tree.json", "tree.csv", "tree.graphml", "tree.nwk")
@@ -23,7 +23,7 @@ def tree(
             show_default=False,
         ),
     ],
-    output: Output = Path("partwise-tree"),
+    output: Folder = Path("partwise-tree"),
     method: Annotated[str, typer.Option(help="linkage or threshold.")] = "linkage",
     similarity: Annotated[
         str | None,

@@ -13,7 +13,7 @@ from partwise.plot.separation_picture import separation
 from partwise.plot.style import INK, SERIES, figure, require_matplotlib, save_figure
 from partwise.plot.tiles_picture import tiles
 from partwise.plot.topics_picture import topics
-from partwise.plot.tree_picture import sunburst, tree
+from partwise.plot.tree_picture import sunburst, sunbursts, tree
 from partwise.plot.usage_picture import usage
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "save_figure",
     "separation",
     "sunburst",
+    "sunbursts",
     "tiles",
     "topics",
     "tree",

@@ -7,16 +7,17 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from partwise.models.parameters import choice
 from partwise.plot import style
 from partwise.plot.style import FAINT, INK, SERIES, figure, shortened
-from partwise.topics import importance_shades
+from partwise.topics import SCALES, importance_power, importance_shades, importance_text
 from partwise.topics.exports import as_records
 
 #: Rings drawn around the middle, at most.
 RINGS = 5
 
 
-def sunburst(tree: Any, *, size: float = 7.0, words: int = 4) -> Any:
+def sunburst(tree: Any, *, size: float = 7.0, words: int = 4, scale: str = "range") -> Any:
     """Draw a topic tree as rings of arcs, as wide as their share of the data; groups inside, topics outside.
 
     Parameters
@@ -27,25 +28,98 @@ def sunburst(tree: Any, *, size: float = 7.0, words: int = 4) -> Any:
         Inches across.
     words : int, default=4
         Words in an arc, at most; as many as there is room for.
+    scale : {"range", "rank"}, default="range"
+        For models with labels: colours by importance rescaled to the range of its values (a root of it where few
+        topics matter far more than the others, which the legend says), or by its rank.
 
     Returns
     -------
     matplotlib Figure
-        Colours are those of branches; for models with labels blue to yellow by the rank of how much topics matter for
-        the classes.
+        Colours are those of branches; for models with labels blue to yellow by how much topics matter for the
+        classes.
     """
     check_is_fitted(tree, "nodes_")
+    choice("scale", scale, SCALES)
+    by_importance = tree.nodes_[0].importance is not None
+    drawing, axes = figure([["sun"]], size=(size, size + 0.5 * by_importance))
+    _rings(axes["sun"], tree.nodes_, size, words, scale)
+    if by_importance:
+        _legend(drawing, [axes["sun"]], tree.nodes_, scale)
+    return drawing
+
+
+def sunbursts(trees: dict[str, Any], *, size: float = 2.6, scale: str = "range") -> Any:
+    """Draw several sunbursts side by side: the tree of all documents with the weights of each class.
+
+    Parameters
+    ----------
+    trees : dict of TopicTree
+        Title to fitted tree, as ``{name: tree.reweighted(W[y == name]) for name in classes}``.
+    size : float, default=2.6
+        Inches across each.
+    scale : {"range", "rank"}, default="range"
+        As for `sunburst`.
+
+    Returns
+    -------
+    matplotlib Figure
+        Without words: those of the arcs are in the sunburst of the whole tree, where arcs stand in the same order.
+    """
+    choice("scale", scale, SCALES)
+    if not trees:
+        raise ValueError("sunbursts needs one tree at least.")
+    for tree in trees.values():
+        check_is_fitted(tree, "nodes_")
+    first = next(iter(trees.values())).nodes_
+    by_importance = first[0].importance is not None
+    across = min(len(trees), 5)
+    down = -(-len(trees) // across)
+    names = [f"sun{i}" if i < len(trees) else "." for i in range(across * down)]
+    mosaic = [names[i * across : (i + 1) * across] for i in range(down)]
+    drawing, axes = figure(mosaic, size=(size * across, (size + 0.25) * down + 0.5 * by_importance))
+    for place, (title, tree) in zip(axes.values(), trees.items()):
+        _rings(place, tree.nodes_, size, 0, scale)
+        place.set_title(shortened(str(title), 26), fontsize=9)
+    if by_importance:
+        _legend(drawing, list(axes.values()), first, scale)
+    return drawing
+
+
+def _legend(drawing: Any, places: list[Any], nodes: list[Any], scale: str) -> None:
+    """A bar of colours with what they mean; its ticks are values of importance, wherever a root puts them."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    records = as_records(nodes)
+    power = importance_power(records) or 1.0
+    bar = drawing.colorbar(
+        ScalarMappable(Normalize(0, 1), "cividis"),
+        ax=places,
+        location="bottom",
+        fraction=0.03,
+        pad=0.01,
+        shrink=0.5,
+        aspect=30,
+    )
+    values = (0.0, 1.0) if scale == "rank" else (0.0, 0.5, 1.0) if power == 1.0 else (0.0, 0.1, 0.5, 1.0)
+    bar.set_ticks([value if scale == "rank" else value**power for value in values])
+    bar.set_ticklabels(["least", "most"] if scale == "rank" else [f"{value:g}" for value in values])
+    bar.ax.tick_params(labelsize=8)
+    bar.set_label(importance_text(records, scale), fontsize=8.5)
+    bar.outline.set_visible(False)
+
+
+def _rings(place: Any, nodes: list[Any], size: float, words: int, scale: str) -> None:
+    """The arcs of a tree, and as many words as fit."""
     from matplotlib.patches import Wedge
 
-    nodes = tree.nodes_
     rings = min(max(node.depth for node in nodes), RINGS)
-    drawing, axes = figure([["sun"]], size=(size, size))
-    place = axes["sun"]
     place.set_axis_off()
     place.set_aspect("equal")
     place.set(xlim=(-1.02, 1.02), ylim=(-1.02, 1.02))
     step = 1.0 / (rings + 0.7)
-    weights, colours = _weights(nodes), _colours(nodes)
+    weights, colours = _weights(nodes), _colours(nodes, scale=scale)
+    line = 1.2 if words else 0.5
     begin = {0: 0.0}
     for node in nodes:
         at = begin[node.id]
@@ -65,11 +139,12 @@ def sunburst(tree: Any, *, size: float = 7.0, words: int = 4) -> Any:
             width=outer - inner,
             facecolor=colours[node.id],
             edgecolor="white",
-            lw=1.2,
+            lw=line,
         )
         place.add_patch(arc)
-        _write(place, node, (first + last) / 2, inner, outer, weights[node.id], size, words, colours[node.id])
-    return drawing
+        if words:
+            angle = (first + last) / 2
+            _write(place, node, angle, inner, outer, weights[node.id], size, words, colours[node.id])
 
 
 def _write(
@@ -196,12 +271,12 @@ def _weights(nodes: list[Any]) -> list[float]:
     return [weight / weights[0] for weight in weights]
 
 
-def _colours(nodes: list[Any], pale: bool = True) -> list[str]:
+def _colours(nodes: list[Any], pale: bool = True, scale: str = "range") -> list[str]:
     """A colour for each node: by importance where it is known, else that of its branch, paler further out."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex, to_rgb
 
-    shades = importance_shades(as_records(nodes))
+    shades = importance_shades(as_records(nodes), scale)
     if shades is not None:
         return [
             FAINT if node.children and not node.depth else to_hex(colormaps["cividis"](shade))

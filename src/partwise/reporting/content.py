@@ -12,6 +12,7 @@ from partwise.reporting.limits import short
 from partwise.reporting.sections import SECTIONS
 from partwise.reporting.sections.done import seconds_text
 from partwise.reporting.source import Source
+from partwise.reporting.spectra import has_spectra
 
 
 def content(source: Source, title: str | None = None) -> dict[str, Any]:
@@ -42,13 +43,34 @@ def content(source: Source, title: str | None = None) -> dict[str, Any]:
     model = " → ".join(str(step.get("class")) for step in said.get("steps") or [said] if step.get("class"))
     shown = {
         "title": short(title or title_of(source), 120),
-        "subtitle": short(model or str(said.get("kind") or "result"), 160),
+        "subtitle": short(model or subtitle_of(source), 160),
         "figures": headline(source),
         "sections": found,
         "version": __version__,
         "finished": said.get("finished"),
     }
     return dict(plain(shown))
+
+
+def subtitle_of(source: Source) -> str:
+    """What a result without a model is.
+
+    Parameters
+    ----------
+    source : Source
+        The result.
+
+    Returns
+    -------
+    str
+        Short text.
+    """
+    said = source.summary
+    if source.other and said.get("methods"):
+        return f"{blocks.counted(len(said['methods']), 'method')} compared"
+    if source.other and said.get("recordings"):
+        return f"{blocks.counted(len(said['recordings']), 'recording')} compared by their spectra"
+    return str(said.get("kind") or "result")
 
 
 def title_of(source: Source) -> str:
@@ -88,11 +110,12 @@ def headline(source: Source) -> list[dict[str, str]]:
     """
     said = source.summary
     found: list[tuple[str, str]] = []
-    if said.get("n_samples") is not None:
-        found.append(("samples", f"{said['n_samples']:,}"))
-    if said.get("n_features") is not None:
-        found.append(("features", f"{said['n_features']:,}"))
     stage = source.used or source.last
+    heard = stage is not None and has_spectra(stage)
+    if said.get("n_samples") is not None:
+        found.append(("moments" if heard else "samples", f"{said['n_samples']:,}"))
+    if said.get("n_features") is not None:
+        found.append(("frequencies" if heard else "features", f"{said['n_features']:,}"))
     if stage is not None:
         found.append((blocks.plural(source.word), f"{len(stage.H):,}"))
     if said.get("test_error") is not None:

@@ -48,6 +48,8 @@ def file_uri(source: Source, name: str, most: int) -> str | None:
 def sound_uri(source: Source, detail: dict[str, Any]) -> str | None:
     """The sound of a part, where its entry in the summary names one: ``"audio": "part0.wav"``.
 
+    That is an excerpt that report.json keeps, or the file itself where it is small.
+
     Parameters
     ----------
     source : Source
@@ -63,6 +65,9 @@ def sound_uri(source: Source, detail: dict[str, Any]) -> str | None:
     name = detail.get("audio")
     if not isinstance(name, str):
         return None
+    kept = next((one for one in source.kept.get("sounds") or [] if one.get("file") == name), None)
+    if kept is not None:
+        return str(kept["uri"])
     return file_uri(source, name, SOUND_BYTES // max(len(source.summary.get("parts") or [1]), 1))
 
 

@@ -89,7 +89,7 @@ class Source:
         for name, step in steps:
             H = parts_of(step) if hasattr(step, "get_params") else None
             if H is not None and H.ndim == 2 and len(H):
-                features = names if names is not None and len(names) == H.shape[1] else feature_names_of(step)
+                features = names if names is not None and len(names) == H.shape[1] else feature_titles(step)
                 pixels = undone(H, before)
                 summary = summaries.get(name) or summary_of(step)
                 found.append(Stage(name, step, summary, H, shown_names(step), features, pixels))
@@ -117,6 +117,11 @@ class Source:
         return tuple(int(n) for n in given) if given else None
 
     @property
+    def other(self) -> bool:
+        """Whether this is a result of another kind than a model's: a comparison of methods, or of recordings."""
+        return self.model is None and any(self.summary.get(name) for name in ("methods", "recordings"))
+
+    @property
     def word(self) -> str:
         """What a part is called."""
         stage = self.used or self.last
@@ -141,6 +146,24 @@ def shown_names(model: Any) -> list[str]:
         f"{word} {i}" if name in (f"{prefix}{i}", f"{word}{i}") else name
         for i, name in enumerate(part_names(model))
     ]
+
+
+def feature_titles(model: Any) -> list[str]:
+    """Names of a model's features for people: frequencies where they are such, else the names of the fit.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+
+    Returns
+    -------
+    list of str
+        One for each feature.
+    """
+    names = feature_names_of(model)
+    hz = getattr(model, "frequencies_", None)
+    return names if hz is None or len(hz) != len(names) else [f"{one:.0f} Hz" for one in hz]
 
 
 def undone(H: np.ndarray, before: list[Any]) -> np.ndarray | None:
@@ -255,11 +278,28 @@ def transformed(model: Any, X: Any) -> Any:
     array or None
         None where no step has parts that samples use.
     """
+    if not gives_usage(model):
+        return None
+    return model.transform(X) if hasattr(model, "transform") else model[:-1].transform(X)
+
+
+def gives_usage(model: Any) -> bool:
+    """Whether a model, or what stands before the classifier at its end, says how much of each part is in a sample.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+
+    Returns
+    -------
+    bool
+        True for models with `transform`, and for pipelines whose last step but one has parts.
+    """
     if hasattr(model, "transform"):
-        return model.transform(X)
-    if hasattr(model, "steps") and len(model.steps) > 1 and parts_of(model.steps[-2][1]) is not None:
-        return model[:-1].transform(X)
-    return None
+        return True
+    steps = getattr(model, "steps", [])
+    return len(steps) > 1 and parts_of(steps[-2][1]) is not None
 
 
 def names_of_rows(X: Any, given: Sequence[str] | None, n: int) -> list[str]:
@@ -320,13 +360,34 @@ def from_folder(folder: Path, shape: tuple[int, ...] | None = None) -> Source:
     if shape is not None:
         kept["shape"] = list(shape)
     W, rows = None, []
-    name = getattr(model, "result_files", ("W.csv",))[0]
-    if model is not None and hasattr(model, "transform") and (folder / name).is_file():
-        table = read(folder / name)
+    shares = (summary.get("meta") or {}).get("shares")
+    name = str(shares or getattr(model, "result_files", ("W.csv",))[0])
+    if model is not None and gives_usage(model) and (folder / name).is_file():
+        table = read(folder / name, header=True, row_names=True)
         W = np.asarray(table.data.toarray() if hasattr(table.data, "toarray") else table.data, dtype=float)
         rows = [str(one) for one in table.row_names] if table.row_names is not None else []
         rows = rows or [f"row{i}" for i in range(len(W))]
+        W = usage_of_shares(model, W) if shares else W
     return Source(model, summary, W, rows, kept, folder)
+
+
+def usage_of_shares(model: Any, shares: np.ndarray) -> np.ndarray:
+    """W whose products with the parts add up, sample by sample, to these shares.
+
+    Parameters
+    ----------
+    model : estimator
+        The fitted model.
+    shares : array of shape (n_samples, n_columns)
+        The share of each part in each sample is in the last columns.
+
+    Returns
+    -------
+    array of shape (n_samples, n_parts)
+        Zero for parts that are empty.
+    """
+    sizes = np.abs(np.asarray(parts_of(model), dtype=float)).sum(axis=1)
+    return np.asarray(shares, dtype=float)[:, -len(sizes) :] / np.where(sizes > 0, sizes, np.inf)
 
 
 def _json(path: Path) -> dict[str, Any] | None:

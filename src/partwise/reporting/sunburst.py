@@ -15,7 +15,7 @@ from partwise.reporting.colours import (
     scale_colour,
 )
 from partwise.reporting.limits import short
-from partwise.topics import importance_shades
+from partwise.topics import SCALES, importance_shades, importance_text
 
 KINDS = ("sunburst", "icicle", "treemap")
 #: Levels shown at once, that in the middle among them; a click shows what is further out.
@@ -25,7 +25,9 @@ IN_ARC, BESIDE = 22, 60
 ROOT = "#e8edf2"
 
 
-def sunburst(tree: Any, kind: str = "sunburst", *, size: int = 700, levels: int = LEVELS) -> Any:
+def sunburst(
+    tree: Any, kind: str = "sunburst", *, size: int = 700, levels: int = LEVELS, scale: str = "range"
+) -> Any:
     """An interactive picture of a topic tree: click an arc to zoom in, the middle to zoom out.
 
     Parameters
@@ -38,37 +40,52 @@ def sunburst(tree: Any, kind: str = "sunburst", *, size: int = 700, levels: int 
         Pixels of the shorter side.
     levels : int, default=4
         Levels shown at once.
+    scale : {"range", "rank"}, default="range"
+        For models with labels: colours by importance rescaled to the range of its values (a root of it where few
+        topics matter far more than the others, which the legend says), or by its rank.
 
     Returns
     -------
     plotly.graph_objects.Figure
         In a notebook it shows itself; ``figure.write_html("tree.html")`` writes it. Arcs are as wide as their
-        weights; colours are those of branches, or, for models with labels, blue to yellow by the rank of how much
-        topics matter for the classes. Ten words when the pointer rests on an arc.
+        weights; colours are those of branches, or, for models with labels, blue to yellow by how much topics matter
+        for the classes. Ten words when the pointer rests on an arc.
 
     Notes
     -----
     `partwise.plot.sunburst` draws the same with matplotlib, for papers.
     """
     choice("kind", kind, KINDS)
+    choice("scale", scale, SCALES)
     try:
         import plotly.graph_objects as go
     except ImportError as error:
         raise ImportError('A sunburst needs plotly: pip install "partwise[report]"') from error
     records = tree.to_records()
-    trace = trace_of(records, kind, size=size, levels=levels)
-    layout = {
+    trace = trace_of(records, kind, size=size, levels=levels, scale=scale)
+    layout: dict[str, Any] = {
         "width": size,
         "height": size,
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
         "uniformtext": {"minsize": 8, "mode": "hide"},
         "font": {"family": "system-ui, sans-serif"},
     }
+    if records[0]["importance"] is not None:
+        layout["height"] = size + 30
+        layout["margin"] = {"l": 8, "r": 8, "t": 8, "b": 38}
+        said = f"blue to yellow: {importance_text(records, scale)}"
+        place = {"x": 0.5, "y": 0, "yshift": -24, "xref": "paper", "yref": "paper", "showarrow": False}
+        layout["annotations"] = [{"text": said, "font": {"size": 12, "color": "#556371"}, **place}]
     return go.Figure({"data": [trace], "layout": layout})
 
 
 def trace_of(
-    records: list[dict[str, Any]], kind: str = "sunburst", *, size: int = 700, levels: int = LEVELS
+    records: list[dict[str, Any]],
+    kind: str = "sunburst",
+    *,
+    size: int = 700,
+    levels: int = LEVELS,
+    scale: str = "range",
 ) -> dict[str, Any]:
     """The trace of a tree, as plotly reads it.
 
@@ -82,13 +99,15 @@ def trace_of(
         Pixels of the shorter side.
     levels : int
         Levels shown at once.
+    scale : str
+        Of importance, "range" or "rank".
 
     Returns
     -------
     dict
         Of lists, text and numbers.
     """
-    colours = colours_of(records)
+    colours = colours_of(records, scale)
     weights = summed(records)
     fits = words_that_fit(records, weights, size, levels)
     trace: dict[str, Any] = {
@@ -190,20 +209,22 @@ def summed(records: list[dict[str, Any]]) -> list[float]:
     return [weight / weights[0] for weight in weights]
 
 
-def colours_of(records: list[dict[str, Any]]) -> list[str]:
+def colours_of(records: list[dict[str, Any]], scale: str = "range") -> list[str]:
     """A colour for each node: blue to yellow where importance is known, else that of its branch, paler further out.
 
     Parameters
     ----------
     records : list of dict
         What `TopicTree.to_records` returned.
+    scale : str
+        Of importance, "range" or "rank".
 
     Returns
     -------
     list of str
         As #rrggbb.
     """
-    shades = importance_shades(records)
+    shades = importance_shades(records, scale)
     if shades is not None:
         return [
             ROOT if one["parent"] is None and one["children"] else scale_colour(shade)

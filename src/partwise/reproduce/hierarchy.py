@@ -7,22 +7,31 @@ Epstein (2017, chapter 9) asks whether joining topics from below is the best way
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from sklearn.feature_extraction.text import TfidfTransformer
 
+from partwise import plot
 from partwise.datasets import fetch_20newsgroups
 from partwise.io import write_csv, write_json
-from partwise.models import NMF
-from partwise.topics import Node, TopicTree, dendrogram_purity, sibling_agreement
+from partwise.io.atomic import write_bytes_atomic
+from partwise.models import NMF, SemiSupervisedNMF
+from partwise.models.function import non_negative_factorization
+from partwise.plot import save_figure
+from partwise.reporting import report, sunburst
+from partwise.topics import Node, TopicTree, dendrogram_purity, importance_text, sibling_agreement
 
 #: Groups whose names begin alike belong together; alt, soc and talk discuss the same subjects.
 FAMILIES = {"alt": "talk", "soc": "talk"}
 #: Draws of topics in another order, for what agreement comes by chance.
 SHUFFLES = 200
+#: Splitting from above begins with one topic for each so many of the others.
+SPLIT = 8
 
 
 def reproduce_hierarchy(
@@ -30,7 +39,7 @@ def reproduce_hierarchy(
     components: Annotated[int, typer.Option("-k", "--components", min=4, help="Topics.")] = 40,
     seeds: Annotated[int, typer.Option(min=1, help="Starts of the topic model.")] = 3,
 ) -> dict[str, Any]:
-    """Topic trees of 20 Newsgroups by every method, against the groups the posts came from; the tree as files."""
+    """Topic trees of 20 Newsgroups by every method, against the groups of the posts; sunbursts by class; files."""
     data = fetch_20newsgroups()
     X = TfidfTransformer().fit_transform(data.data)
     family = np.array([FAMILIES.get(name.split(".")[0], name.split(".")[0]) for name in data.target_names])
@@ -39,30 +48,88 @@ def reproduce_hierarchy(
     for seed in range(seeds):
         model = NMF(components, init=None if seed == 0 else "random", random_state=seed)
         W = np.asarray(model.fit_transform(X))
-        for settings, tree in trees(model, X, W, names):
-            rows.append(
-                {"seed": seed, **settings, **measured(tree, W, model.components_, family[data.target])}
-            )
+        for settings, tree in trees(model, W, names):
+            found = measured(tree, W, model.components_, family[data.target])
+            rows.append({"seed": seed, **settings, **found})
             if seed == 0 and settings == {"method": "linkage", "similarity": "documents", "centred": True}:
                 kept(tree, model, names, folder)
+        rows.append({"seed": seed, **divided(X, components, names, seed, family[data.target])})
     table = averaged(rows)
-    summary = {"components": components, "rows": rows, "table": table, "lines": described(table)}
+    labelled = by_class(X, np.asarray(data.target_names)[data.target], components, names, folder)
+    lines = [*described(table), *labelled.pop("lines")]
+    summary = {"components": components, "rows": rows, "table": table, "labelled": labelled, "lines": lines}
     write_json(folder / "hierarchy.json", summary)
     return summary
 
 
-def trees(model: NMF, X: Any, W: np.ndarray, names: list[str]) -> Iterator[tuple[dict[str, Any], TopicTree]]:
-    """A tree for every method, what topics are compared by, and how."""
+def trees(model: NMF, W: np.ndarray, names: list[str]) -> Iterator[tuple[dict[str, Any], TopicTree]]:
+    """A tree for both ways of joining topics, what they are compared by, and how."""
     for method in ("linkage", "threshold"):
         for similarity in ("documents", "words"):
             for centred in (True, False):
                 settings: dict[str, Any] = {"method": method, "similarity": similarity, "centred": centred}
                 yield settings, TopicTree(**settings).fit(model, W=W, feature_names=names)
-    tree = TopicTree("divisive").fit(model, X=X, W=W, feature_names=names)
-    yield {"method": "divisive", "similarity": "documents", "centred": True}, tree
 
 
-def measured(tree: TopicTree, W: np.ndarray, H: np.ndarray, family: np.ndarray) -> dict[str, float]:
+def divided(X: Any, components: int, names: list[str], seed: int, family: np.ndarray) -> dict[str, Any]:
+    """The tree from above, begun with few topics, whose leaves stand for topics of their own.
+
+    Below forty topics that stand side by side nothing could be measured; begun with few, splitting has to find the
+    hierarchy itself. It compares no topics, so that it has no similarity.
+    """
+    few = max(2, components // SPLIT)
+    model = NMF(few, init=None if seed == 0 else "random", random_state=seed)
+    tree = TopicTree("divisive", n_words=len(names), random_state=seed)
+    tree.fit(model.fit(X), X=X, feature_names=names)
+    place = {name: j for j, name in enumerate(names)}
+    leaves = [node for node in tree.nodes_ if not node.children]
+    H = np.zeros((len(leaves), len(names)))
+    for row, leaf in zip(H, leaves):
+        row[[place[word] for word, _ in leaf.words]] = [weight for _, weight in leaf.words]
+    W, _, _ = non_negative_factorization(X, H=H, n_components=len(H), update_H=False)
+    found = measured(numbered(tree.nodes_), W, H, family)
+    how = {"method": f"divisive, {few} topics split", "similarity": "", "centred": None}
+    return {**how, **found, "leaves": len(leaves)}
+
+
+def numbered(nodes: list[Node]) -> Any:
+    """The same tree, its leaves as topics 0, 1, …"""
+    leaves = {node.id: number for number, node in enumerate(one for one in nodes if not one.children)}
+    below: dict[int, tuple[int, ...]] = {}
+    for node in reversed(nodes):
+        own = [leaves[node.id]] if node.id in leaves else [t for child in node.children for t in below[child]]
+        below[node.id] = tuple(sorted(own))
+    return SimpleNamespace(
+        nodes_=[replace(node, topics=below[node.id], topic=leaves.get(node.id)) for node in nodes]
+    )
+
+
+def by_class(X: Any, labels: np.ndarray, components: int, names: list[str], folder: Path) -> dict[str, Any]:
+    """Topics learned with half of the labels: the sunburst by importance (figure 7.2), and one by class (6.2)."""
+    known = labels.astype(object)
+    known[np.random.default_rng(0).random(len(known)) < 0.5] = None
+    model = SemiSupervisedNMF(components)
+    W = np.asarray(model.fit_transform(X, known))
+    tree = TopicTree().fit(model, W=W, feature_names=names)
+    of_class = {str(name): tree.reweighted(W[labels == name]) for name in np.unique(labels)}
+    for scale in ("range", "rank"):
+        save_figure(plot.sunburst(tree, size=9.0, scale=scale), folder / f"importance_{scale}.png")
+    save_figure(plot.sunbursts(of_class), folder / "classes.png")
+    page = sunburst(tree).to_html(include_plotlyjs=True, full_html=True)
+    write_bytes_atomic(folder / "importance.html", page.encode())
+    report(model, W=W, y=labels, feature_names=names, data="20 Newsgroups, half of the labels known").save(
+        folder / "report.html"
+    )
+    importance = np.sort(model.class_importance_)[::-1]
+    text = importance_text(tree.to_records())
+    said = (
+        f"with half of the labels: class importance from {importance[-1]:.4f} to {importance[0]:.4f}, "
+        f"median {np.median(importance):.4f}; colours: {text}"
+    )
+    return {"importance": importance.tolist(), "colours": text, "lines": [said]}
+
+
+def measured(tree: Any, W: np.ndarray, H: np.ndarray, family: np.ndarray) -> dict[str, float]:
     """How well a tree agrees with the families of the documents that its topics lead in."""
     mass = W * H.sum(axis=1)
     shares = np.array([mass[family == one].sum(axis=0) for one in np.unique(family)])
@@ -96,13 +163,12 @@ def averaged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def described(table: list[dict[str, Any]]) -> list[str]:
     """The table in lines."""
-    head = f"{'method':10} {'by':10} {'compared by':12} {'purity':>7} {'chance':>7} {'siblings':>9} {'chance':>7}"
+    head = f"{'method':26} {'by':10} {'compared by':12} {'purity':>7} {'chance':>7} {'siblings':>9} {'chance':>7}"
     lines = [f"{head} {'branches':>9} {'largest':>8}"]
     for row in table:
-        divisive = row["method"] == "divisive"
-        how = "" if divisive else "correlation" if row["centred"] else "cosine"
+        how = "" if row["centred"] is None else "correlation" if row["centred"] else "cosine"
         lines.append(
-            f"{row['method']:10} {'' if divisive else row['similarity']:10} {how:12} {row['purity']:7.3f} "
+            f"{row['method']:26} {row['similarity']:10} {how:12} {row['purity']:7.3f} "
             f"{row['purity_by_chance']:7.3f} {row['siblings']:9.2f} {row['siblings_by_chance']:7.2f} "
             f"{row['first_level']:9.1f} {row['largest_branch']:8.1f}"
         )

@@ -7,7 +7,10 @@ made by the functions of `partwise.reporting.blocks`.
 
 SECTIONS = (
     "done",
+    "compared",
+    "recordings",
     "convergence",
+    "sounds",
     "parts",
     "samples",
     "usage",

@@ -41,7 +41,7 @@ CHECKS = (
 TRUST = ("restarts", "resamples")
 
 
-def section(source: Source) -> dict[str, Any]:
+def section(source: Source) -> dict[str, Any] | None:
     """The checks.
 
     Parameters
@@ -51,9 +51,11 @@ def section(source: Source) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        The section.
+    dict or None
+        None for results without a model, such as comparisons.
     """
+    if source.other:
+        return None
     found: list[dict[str, Any]] = []
     for check in CHECKS:
         value = next((source.summary[name] for name in check.entries if source.summary.get(name)), None)

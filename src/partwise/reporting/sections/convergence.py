@@ -13,7 +13,7 @@ from partwise.reporting.source import Source
 ASIDE = ("seconds", "trials")
 
 
-def section(source: Source) -> dict[str, Any]:
+def section(source: Source) -> dict[str, Any] | None:
     """Did it converge.
 
     Parameters
@@ -23,9 +23,11 @@ def section(source: Source) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        The section.
+    dict or None
+        None for results without a model, such as comparisons.
     """
+    if source.other:
+        return None
     steps = source.summary.get("steps") or [source.summary]
     found: list[dict[str, Any]] = []
     for step in steps:

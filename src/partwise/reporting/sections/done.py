@@ -24,14 +24,17 @@ def section(source: Source) -> dict[str, Any]:
     """
     said = source.summary
     size = None
-    if said.get("n_samples") is not None and said.get("n_features") is not None:
+    if isinstance(said.get("size"), str):
+        # Of a recording: how long it is, and of what quality.
+        size = said["size"]
+    elif said.get("n_samples") is not None and said.get("n_features") is not None:
         size = f"{said['n_samples']:,} samples × {said['n_features']:,} features"
     steps = said.get("steps") or [said]
     made = {
         "data": said.get("data"),
         "size": size,
         "hash of the data": said.get("data_hash"),
-        "model": " → ".join(str(step.get("class")) for step in steps if step.get("class")),
+        "model": " → ".join(str(step.get("class")) for step in steps if step.get("class")) or None,
         "seed": said.get("seed"),
         "time": None if said.get("seconds") is None else seconds_text(said["seconds"]),
         "finished": _when(said.get("finished")),

@@ -1,4 +1,4 @@
-"""The parts, drawn for their kind: bars of features, pictures, tiles, parts on or off, components of classes."""
+"""The parts, drawn for their kind: bars of features, pictures, spectra, tiles, on or off, components of classes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from partwise.reporting.files import sound_uri
 from partwise.reporting.kept import top_samples
 from partwise.reporting.limits import CARDS, FEATURES, PARTS, short
 from partwise.reporting.source import Source, Stage, window
+from partwise.reporting.spectra import has_spectra, spectrum
 from partwise.reporting.thumbnails import picture_uri
 
 
-def section(source: Source) -> dict[str, Any]:
+def section(source: Source) -> dict[str, Any] | None:
     """The parts of the model, or of each step of a pipeline that has some.
 
     Parameters
@@ -25,9 +26,11 @@ def section(source: Source) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        The section.
+    dict or None
+        None for results without a model, such as comparisons.
     """
+    if source.other:
+        return None
     word = source.word
     if not source.stages:
         said = "This result has no parts: its model has no components, or found none."
@@ -75,7 +78,7 @@ def stage_blocks(source: Source, stage: Stage) -> list[dict[str, Any]]:
     used = source.used is not None and source.used.name == stage.name
     W = source.W if used else None
     shares = explained(W, stage.H) if W is not None else None
-    top = top_samples(W) if W is not None else []
+    top = top_samples(W) if W is not None and not has_spectra(stage) else []
     details = stage.summary.get("parts") or []
     shape = shape_of(source, stage)
     cards = []
@@ -85,11 +88,18 @@ def stage_blocks(source: Source, stage: Stage) -> list[dict[str, Any]]:
             "name": short(stage.parts[i], 60),
             "number": i,
             "colour": branch_colour(i),
-            "sentence": short(detail.get("sentence", ""), 240),
-            "badges": badges(None if shares is None else float(shares[i])),
+            # Pictures of the samples that use a part most say more than their names.
+            "sentence": short(
+                "" if shape and detail.get("top_pictures") else detail.get("sentence", ""), 240
+            ),
+            "badges": badges(
+                None if shares is None else float(shares[i]),
+                None if detail.get("audio") else detail.get("source"),
+            ),
             "on": on_off(detail, W, i),
             "picture": None if shape is None else picture_of(stage, i, shape),
-            "bars": [] if shape is not None else bars(stage, i),
+            "spectrum": spectrum(stage, i),
+            "bars": [] if shape is not None or has_spectra(stage) else bars(stage, i),
             "flat": False,
             "samples": [sample(source, j, i) for j in top[i]] if i < len(top) else [],
             "sound": sound_uri(source, detail),
@@ -212,22 +222,23 @@ def bars(stage: Stage, i: int) -> list[dict[str, Any]]:
     ]
 
 
-def badges(share: float | None) -> list[dict[str, str]]:
+def badges(share: float | None, source: Any = None) -> list[dict[str, str]]:
     """Short facts about a part.
 
     Parameters
     ----------
     share : float or None
         Of what all parts explain.
+    source : str, optional
+        The source that a component of a recording belongs to.
 
     Returns
     -------
     list of dict
         "value" and "label".
     """
-    if share is None:
-        return []
-    return [{"value": f"{100 * share:.1f} %", "label": "of the whole"}]
+    found = [] if share is None else [{"value": f"{100 * share:.1f} %", "label": "of the whole"}]
+    return found + ([{"value": short(source, 40), "label": "is its source"}] if source else [])
 
 
 def on_off(detail: dict[str, Any], W: np.ndarray | None, i: int) -> dict[str, Any] | None:

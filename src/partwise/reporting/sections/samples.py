@@ -11,6 +11,7 @@ from partwise.reporting import blocks
 from partwise.reporting.kept import table_rows
 from partwise.reporting.limits import EXCERPT, SAMPLES, excerpt, short
 from partwise.reporting.source import Source, Stage
+from partwise.reporting.spectra import has_spectra
 
 #: Parts named for each sample.
 LEADING = 3
@@ -27,9 +28,11 @@ def section(source: Source) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        None for results without samples or parts.
+        None for results without samples or parts, and for recordings, whose samples are moments.
     """
     stage, word = source.used, source.word
+    if stage is not None and has_spectra(stage):
+        return None
     title = f"Which samples use which {word}"
     if stage is None or source.W is None or not len(source.W):
         if not source.stages:

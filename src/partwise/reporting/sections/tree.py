@@ -11,6 +11,7 @@ from partwise.reporting.colours import readable_on
 from partwise.reporting.limits import CLASSES, short
 from partwise.reporting.source import Source, Stage
 from partwise.reporting.sunburst import BESIDE, colours_of, hover_of, label_of, small_sunburst, summed
+from partwise.topics import importance_power, importance_text
 
 #: Parts in a tree, at most: more arcs could not be seen.
 MOST = 300
@@ -94,7 +95,7 @@ def tree_block(source: Source, stage: Stage, tree: Any) -> dict[str, Any]:
             "words": [short(entry["word"], BESIDE) for entry in one["words"]],
             "shares": blocks.rounded([entry["weight"] for entry in one["words"]], 4),
             "hover": hover_of(one, weight).replace("topic", word, 1),
-            "weight": weight,
+            "weight": round(weight, 6),
             "colour": colour,
             "ink": readable_on(colour),
             "topic": one["topic"],
@@ -108,11 +109,38 @@ def tree_block(source: Source, stage: Stage, tree: Any) -> dict[str, Any]:
         "id": "tree",
         "nodes": nodes,
         "by_importance": all(one["importance"] is not None for one in records),
+        "scale": legend(records),
         "classes": class_weights(source, tree),
         "pictures": bool(pictures),
         "word": word,
         "plural": blocks.plural(word),
         "alt": f"Sunburst of {len(stage.H)} {blocks.plural(word)} in {len(nodes)} arcs; the tree is listed below it",
+    }
+
+
+def legend(records: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The legend of colours by importance: what they mean, and where some values stand on the scale.
+
+    Parameters
+    ----------
+    records : list of dict
+        What `TopicTree.to_records` returned.
+
+    Returns
+    -------
+    dict or None
+        "text" and "ticks" (place from 0 to 1, and text); None for models without labels.
+    """
+    power = importance_power(records)
+    if power is None:
+        return None
+    values = (0.0, 0.5, 1.0) if power == 1.0 else (0.0, 0.01, 0.1, 0.5, 1.0)
+    # Places of values that stand closer than their texts are wide are left out.
+    placed = [(value, value**power) for value in values]
+    ticks = [one for i, one in enumerate(placed) if not i or one[1] - placed[i - 1][1] > 0.12]
+    return {
+        "text": importance_text(records),
+        "ticks": [{"place": round(place, 4), "text": f"{value:g}"} for value, place in ticks],
     }
 
 

@@ -9,8 +9,12 @@ import numpy as np
 from partwise.reporting import blocks
 from partwise.reporting.colours import as_shown
 from partwise.reporting.kept import thinned
-from partwise.reporting.limits import HEAT_ROWS, PARTS, short
+from partwise.reporting.limits import HEAT_ROWS, PARTS, POINTS, short
 from partwise.reporting.source import Source
+from partwise.reporting.spectra import has_spectra
+
+#: Components with a curve of their own, at most.
+CURVES = 12
 
 
 def section(source: Source) -> dict[str, Any] | None:
@@ -29,6 +33,8 @@ def section(source: Source) -> dict[str, Any] | None:
     stage, W = source.used, source.W
     if stage is None or W is None or len(W) < 2:
         return None
+    if has_spectra(stage):
+        return over_time(source, stage.parts, W)
     shades, probability = scaled(W[:, :PARTS])
     rows = spread_rows(shades)
     shades = shades[rows]
@@ -92,6 +98,40 @@ def section(source: Source) -> dict[str, Any] | None:
         height=min(620, max(260, 14 * len(names) + 120)),
     )
     return {"title": "Who uses what, at a glance", "lead": lead, "blocks": [made]}
+
+
+def over_time(source: Source, parts: list[str], W: np.ndarray) -> dict[str, Any]:
+    """When each component of a recording sounds: curves over time.
+
+    Parameters
+    ----------
+    source : Source
+        The result; its rows are moments in seconds.
+    parts : list of str
+        Names of the components.
+    W : array of shape (n_moments, n_parts)
+        How loud each component is.
+
+    Returns
+    -------
+    dict
+        The section.
+    """
+    seconds = np.array([float(name) for name in source.rows])
+    step = -(-len(W) // POINTS)
+    # The loudest of moments that share a point, so that no onset is lost.
+    loud = np.array([W[i : i + step].max(axis=0) for i in range(0, len(W), step)])
+    chart = blocks.curves(
+        "usage",
+        seconds[::step],
+        {name: loud[:, j] for j, name in enumerate(parts[:CURVES])},
+        xlabel="seconds",
+        ylabel="activation",
+        alt=f"How loud {min(len(parts), CURVES)} components are over {seconds[-1]:.1f} s",
+        height=320,
+    )
+    lead = "" if len(parts) <= CURVES else f"The first {CURVES} of {len(parts):,} components."
+    return {"title": "When each component sounds", "lead": lead, "blocks": [chart]}
 
 
 def scaled(W: np.ndarray) -> tuple[np.ndarray, bool]:
