@@ -519,7 +519,7 @@ def test_text_that_is_set_aside_is_told(tmp_path, capsys):
     assert sentence in capsys.readouterr().err
     assert read(tmp_path / "fit" / "H.csv").column_names == ["a", "b", "c"]
     assert call("transform", tmp_path / "fit" / "model.partwise", path, "-o", tmp_path / "W.csv") == 0
-    assert sentence in capsys.readouterr().err
+    assert "1 column unknown to the model left out: 'party'" in capsys.readouterr().err
     assert call("tiles", path, "-k", 2, "-o", tmp_path / "tiles", "-q", "--max-time", 2) == 0
     assert sentence in capsys.readouterr().err
 

@@ -131,6 +131,13 @@ def test_words_among_text_are_text_unless_others_are_answers(write):
         read(write("a.csv", "x,land,q\n1.5,no,yes\n2.5,no,no\n3.5,se,no\n"), yes_no="answers")
 
 
+def test_one_word_in_every_row_is_no_answer(write):
+    found = read(write("a.csv", "a,b,remark\n1.5,2,x\n2.5,2,x\n3.5,1,x\n"), yes_no="answers")
+    assert found.text == {"remark": ["x", "x", "x"]}
+    found = read(write("a.csv", "a,q,r\n1.5,yes,no\n2.5,yes,yes\n3.5,yes,no\n"), yes_no="answers")
+    assert found.data[:, 1:].tolist() == [[1, 0], [1, 1], [1, 0]]
+
+
 def test_columns_aside_are_labels_as_they_stand(write):
     found = read(
         write("a.csv", "buys,q,r\nyes,yes,no\nno,no,yes\n"), yes_no="answers", aside="buys", row_names=False

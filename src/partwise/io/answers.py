@@ -121,10 +121,14 @@ def find_meanings(
     ]
     ambiguous = ""
     if answers.guess:
+        named = list(found)
         doubt = _guess_words(columns, found, gone, sides, source, locate)
         if doubt is not None and (not answers.codes or any(found)):
             # In a table without any answers, a column with a few words for yes and no is one of text.
             raise doubt
+        if answers.codes and not any(map(_has_both, columns, found)):
+            # Where no column has both, a word for yes (or an x) in every row is but a word.
+            found = named
         if answers.numbers or answers.codes:
             ambiguous = _guess_numbers(columns, found, gone, source, locate if answers.numbers else None)
     notes = told(columns, found, source, ambiguous) or (
@@ -138,6 +142,11 @@ def find_meanings(
     if gone:
         found = [dict.fromkeys(gone, "") | (meaning or {}) for meaning in found]
     return found, notes
+
+
+def _has_both(column: Column, meaning: Meaning | None) -> bool:
+    """Whether yes and no both occur."""
+    return {"0", "1"} <= {(meaning or {}).get(cell) for cell in column.cells}
 
 
 def _only_ones(columns: Sequence[Column], gone: set[str]) -> bool:
