@@ -18,6 +18,7 @@ from partwise.plugins import named, package_of
 VERBS = {
     "fit": "partwise.cli.fit:fit",
     "tiles": "partwise.cli.tiles:tiles",
+    "posterior": "partwise.cli.posterior:posterior",
     "parts": "partwise.cli.parts:parts",
     "communities": "partwise.cli.communities:communities",
     "classify": "partwise.cli.classify:classify",

@@ -353,6 +353,22 @@ class BayesianNMF(FactorModel):
         ]
         return summarise(self, feature_names, sentence=said, figures=figures, part_details=details)
 
+    @property
+    def draws_(self) -> dict[str, np.ndarray]:
+        """Kept draws of the fit, not part of model files; as many as fit into `memory`.
+
+        "W" (chain, draw, sample, component), "H" (chain, draw, component, feature), "log_posterior" and, with
+        Gaussian noise, "noise_variance" (chain, draw).
+        """
+        check_is_fitted(self)
+        if "_draws" not in vars(self):
+            raise AttributeError(
+                "This model has no draws: model files keep means and standard deviations. Fit it again."
+            )
+        held = self._draws
+        found = {"W": held["W"], "H": np.swapaxes(held["H"], 2, 3), "log_posterior": held["log_posterior"]}
+        return found | ({"noise_variance": held["noise"]} if self._likelihood.has_noise else {})
+
     # ------------------------------------------------------------------ inside
 
     @property

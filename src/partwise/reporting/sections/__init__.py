@@ -14,6 +14,7 @@ SECTIONS = (
     "tree",
     "tiles",
     "classes",
+    "uncertainty",
     "checks",
     "pictures",
 )
