@@ -133,7 +133,8 @@ def entry_from(text: str, n_components: Any, samples: Any) -> tuple[int, int]:
     names = samples.columns or []
     if not mark or not part.isdigit():
         raise ValueError(
-            f"--entry takes the number of a part and a column, as 0,3 or 0,{next(iter(names), 'bread')}; got '{text}'."
+            f"--entry takes the number of a part and a column, as 0,3 or 0,{next(iter(names), 'bread')}; "
+            f"got '{text}'."
         )
     if column in names:
         place = names.index(column)

@@ -148,7 +148,7 @@ def draw_means(
     if labels is None or len(labels) > 45:
         place.set_xticks([])
     else:
-        name_ticks(place.xaxis, [labels[j] for j in chosen], 4.4, 16)
+        name_ticks(place.xaxis, list(labels), 4.4, 16)
     drawing.colorbar(image, ax=place, pad=0.01, fraction=0.04)
 
 
