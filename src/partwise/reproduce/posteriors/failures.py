@@ -24,6 +24,8 @@ from partwise.samplers.unit_priors import UNIT_PRIORS
 SIDES = (2, 4, 8, 16, 32, 64)
 #: Step of these, and the scale of the logit.
 STEP, LOGIT = 2e-3, 3e-2
+#: Variance there: near that of the data, so that exact draws have ones near 1. With σ² = 1 they have none.
+NOISE = 0.1
 
 
 def draw(plan: Plan) -> dict[str, Any]:
@@ -166,7 +168,7 @@ def drawn_problem(side: int, sweeps: int = 60) -> tuple[RelaxedPosterior, State]
     rank = max(1, min(3, side // 4))
     table = make_boolean(side, side, rank, 0.3, random_state=0)
     problem, kernel, rng = (
-        RelaxedPosterior(table.data.astype(float), UNIT_PRIORS["normal"]),
+        RelaxedPosterior(table.data.astype(float), UNIT_PRIORS["normal"], NOISE),
         RelaxedGibbs(),
         np.random.default_rng(0),
     )

@@ -44,7 +44,20 @@ def draw(plan: Plan) -> dict[str, Any]:
         + "; ".join(f"{ROWS[name]} {x:,} and {y:,}" for name, (x, y) in found.items())
         for number, found in counts.items()
     ]
-    return {"near_zero": counts, "lines": lines}
+    table = plan.tables["clean"]
+    planted = np.concatenate([table.usage.ravel(), table.components.T.ravel()])
+    levels = {}
+    for name, one in {**chains, "exact": exact}.items():
+        both = np.concatenate([one.W_mean.ravel(), one.Ht_mean.ravel()])
+        levels[name] = [float(both[planted].mean()), float(both[~planted].mean())]
+    # From a random start components have an order of their own.
+    lines.append(
+        "  mean over entries that are planted ones, and over zeros: "
+        + "; ".join(
+            f"{ROWS[name]} {levels[name][0]:.2f}, {levels[name][1]:.2f}" for name in ("optimum", "exact")
+        )
+    )
+    return {"near_zero": counts, "levels": levels, "lines": lines}
 
 
 def draw_matrices(plan: Plan, found: dict[str, Found]) -> None:

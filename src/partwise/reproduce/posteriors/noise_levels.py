@@ -60,7 +60,7 @@ def draw(plan: Plan) -> dict[str, Any]:
     axes["wrong"].legend(frameon=False)
     title(axes["wrong"], "wrong entries of the bits named")
     for name in ("doubt", "wrong"):
-        axes[name].set_xticks(places, [f"{row['add']:g}/{row['drop']:g}" for row in rows])
+        axes[name].set_xticks(places, [f"{row['add']:g}/{row['drop']:g}" for row in rows], fontsize=7)
         axes[name].set_xlabel("p₊ / p₋")
     for i, chance in enumerate(cells):
         heights, edges = np.histogram(chance, bins=25, range=(0.0, 1.0))

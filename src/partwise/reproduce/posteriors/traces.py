@@ -41,10 +41,14 @@ def draw(plan: Plan) -> dict[str, Any]:
                 plan, ChainRun("clean", MODELS[name], "optimum", plan.rank, 0), plan.sweeps
             ).trace
             level = float(exact[len(exact) // 3 :, 1].mean())
-            place.axhline(level, color=INK, lw=1.0, ls=":", label="exact sampler, mean")
+            if start == "random":
+                place.axhline(level, color=INK, lw=1.0, ls=":", label="exact sampler, mean")
             ends[f"exact, {name}"] = level
             said = "4.1  " if place is axes[f"random {names[0]}"] else ""
-            title(place, f"{said}{name}, {start} start")
+            title(
+                place,
+                f"{said}{name}, {start} start" + ("" if start == "random" else f" (exact {level:,.0f})"),
+            )
             place.set_xlabel("step")
     axes[f"random {names[0]}"].set_ylabel("log-posterior")
     axes[f"optimum {names[0]}"].set_ylabel("log-posterior")
