@@ -36,7 +36,7 @@ GROUPS = {
     "iasg_worth": "IASG from a random start, its spread; open question 2: boundaries",
 }
 #: About how many minutes of one processor each size takes.
-MINUTES = {"quick": 2, "medium": 60, "full": 600}
+MINUTES = {"quick": 2, "medium": 40, "full": 240}
 
 
 def reproduce_posterior(
@@ -45,10 +45,10 @@ def reproduce_posterior(
         bool, typer.Option("--quick", help="Tables of 128 × 128, short chains: about 2 minutes (default).")
     ] = False,
     medium: Annotated[
-        bool, typer.Option("--medium", help="Tables of 512 × 512, 6,000 to 60,000 steps: about an hour.")
+        bool, typer.Option("--medium", help="Tables of 512 × 512, 6,000 to 60,000 steps: about 40 minutes.")
     ] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="As published: 60,000, 600,000 and 2 million steps; 10 hours.")
+        bool, typer.Option("--full", help="As published: 60,000, 600,000 and 2 million steps; about 4 hours.")
     ] = False,
     paper: Annotated[
         bool, typer.Option("--paper", help="Minibatch gradients of IASG unscaled, as published.")

@@ -43,15 +43,15 @@ def answers(found: dict[str, Any]) -> list[str]:
         "  2 What does the batch size do? Median of wrong entries from random starts: "
         + ", ".join(f"batch {batch} {wrong:,}" for batch, wrong in by_batch.items())
         + ". Unscaled gradients (--paper) give the prior more weight the smaller the batch.",
-        "  3 What does the uncertainty express? In the relaxed model two things: ambiguous entries have "
-        "intermediate means "
-        f"({kinds['relaxed']['ambiguous'][0]:.2f} ± {kinds['relaxed']['ambiguous'][1]:.2f}), uncertain ones "
-        "large deviations "
-        f"({kinds['relaxed']['uncertain'][0]:.2f} ± {kinds['relaxed']['uncertain'][1]:.2f}); of bits the mean "
-        "says both.",
-        "  4 How do uncertainties look around a known optimum? See figures 4.7 and 4.8: IASG stays where it "
-        "began; exact "
-        "draws under σ² = 1 spread over much of [0, 1], for that model believes a 0/1 table to be mostly noise.",
+        "  3 What does the uncertainty express? Two things. In the relaxed model both give intermediate means "
+        f"(ambiguous {kinds['relaxed']['ambiguous'][0]:.2f}, uncertain "
+        f"{kinds['relaxed']['uncertain'][0]:.2f}), and at "
+        "the same mean uncertain entries deviate more; of bits the deviation follows from the mean, and the doubt "
+        f"about their entries tells them apart ({kinds['bits']['told apart by entries']:.2f} of 1).",
+        "  4 How do uncertainties look around a known optimum? IASG stays where it began, with small deviations. "
+        "Exact draws under σ² = 1 leave it: their means of planted ones and zeros are "
+        f"{found['means']['levels']['exact'][0]:.2f} and {found['means']['levels']['exact'][1]:.2f}, for a variance "
+        "of 1 is more than a table of zeros and ones has.",
         "  5 Does the uncertainty give better bits? Yes, in the OR model: the bits with the smallest expected "
         "error have "
         + ", ".join(f"{wrong} wrong on {name}" for name, wrong in rule.items())
