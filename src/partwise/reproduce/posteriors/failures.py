@@ -151,7 +151,7 @@ def remedies(plan: Plan) -> dict[str, Any]:
     names = ["below 0\nof [0, 1]", "below −1\nof [−1, 1]", "above 1\nof both"]
     axes["shift"].bar(names, [out["out_zero"], out["out_low"], out["out_high"]], color=SERIES[1])
     title(axes["shift"], "share of entries a step carries outside")
-    for i, (name, label) in enumerate((("plain", "as published"), ("jacobian", "with the Jacobian"))):
+    for i, (name, label) in enumerate((("plain", "without the Jacobian"), ("jacobian", "with the Jacobian"))):
         axes["sigmoid"].plot(
             np.linspace(0, steps, len(drift[name])), drift[name], color=SERIES[i], label=label
         )

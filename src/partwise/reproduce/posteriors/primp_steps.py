@@ -155,7 +155,7 @@ def draw(plan: Plan) -> dict[str, Any]:
     title(axes["wrong"], "entries wrong at the best threshold")
     for place in axes.values():
         place.set_xlabel("step")
-    axes["density"].legend(frameon=False, fontsize=8)
+    axes["density"].legend(frameon=False, fontsize=8, loc="upper right", bbox_to_anchor=(1.0, 0.8))
     save_figure(drawing, plan.folder / "figure_primp_steps.png")
     lines = [
         f"  question 1, Primp's objective, {name}: −log-density {-row['density'][-1]:,.0f}, wrong "

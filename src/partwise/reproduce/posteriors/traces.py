@@ -52,7 +52,7 @@ def draw(plan: Plan) -> dict[str, Any]:
             place.set_xlabel("step")
     axes[f"random {names[0]}"].set_ylabel("log-posterior")
     axes[f"optimum {names[0]}"].set_ylabel("log-posterior")
-    axes[f"random {names[0]}"].legend(frameon=False, fontsize=8)
+    axes[f"random {names[0]}"].legend(frameon=False, fontsize=8, loc="center right")
     save_figure(drawing, plan.folder / "figure_4_1.png")
     lines = [
         "  4.1 log-posterior of the clean data at the start and at the end of the chains, and of exact draws:"
