@@ -61,7 +61,7 @@ def test_parts_are_computed_once(tmp_path):
 def test_lines_tell_every_level(plan):
     summary = {
         "recovery": [row()],
-        "beside": [row(boolean=[1, 1])],
+        "beside": [row(boolean=[1, 1], boolean_expected=[1.0, 2.0])],
         "doubt": row(),
         "binarization": [
             {"noise_add": 0.01, "noise_drop": 0.05, "half": 1, "one": 2, "pair": 3, "oracle": 4, "rule": 5}
@@ -71,6 +71,7 @@ def test_lines_tell_every_level(plan):
     assert len(said) == 1 + 3 + 1
     assert "none wrong on 1 of 2" in said[1]
     assert "rule no worse on 1 of 2" in said[2]
+    assert "rule minus BooleanMF 0.0 ± 1.0, expected -1.0" in said[2]
     assert "calibration error 0.050" in said[3]
 
 

@@ -53,6 +53,9 @@ def reproduce_posterior(
     paper: Annotated[
         bool, typer.Option("--paper", help="Minibatch gradients of IASG unscaled, as published.")
     ] = False,
+    tables: Annotated[
+        int | None, typer.Option(min=1, help="Tables of the group recovery, instead of 1 or 10.")
+    ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Only this group of figures, as analogs; repeatable.")
     ] = None,
@@ -68,7 +71,8 @@ def reproduce_posterior(
     for name in chosen:
         if name not in GROUPS:
             raise ValueError(f"--only takes one of {', '.join(GROUPS)}; got '{name}'.")
-    plan = Plan(folder, paper=paper, **PLANS[size])
+    sizes = PLANS[size] | ({} if tables is None else {"n_tables": tables})
+    plan = Plan(folder, paper=paper, **sizes)
     inform(
         f"posterior --{size}: {plan.side} × {plan.side}, chains of {plan.steps:,}, {plan.long:,} and "
         f"{plan.longest:,} steps; about {MINUTES[size]} minutes of one processor for all groups, which a "

@@ -42,7 +42,12 @@ def answers(found: dict[str, Any]) -> list[str]:
         "the exact ones.",
         "  2 What does the batch size do? Median of wrong entries from random starts: "
         + ", ".join(f"batch {batch} {wrong:,}" for batch, wrong in by_batch.items())
-        + ". Unscaled gradients (--paper) give the prior more weight the smaller the batch.",
+        + ". "
+        + (
+            "Gradients are unscaled, as published, so that the prior weighs more the smaller the batch."
+            if found["paper"]
+            else "Gradients are scaled; unscaled ones (--paper) give the prior more weight the smaller the batch."
+        ),
         "  3 What does the uncertainty express? Two things. In the relaxed model both give intermediate means "
         f"(ambiguous {kinds['relaxed']['ambiguous'][0]:.2f}, uncertain "
         f"{kinds['relaxed']['uncertain'][0]:.2f}), and at "
