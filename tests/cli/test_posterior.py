@@ -87,3 +87,14 @@ def test_tiles_have_probabilities(yes_no, tmp_path):
 def test_bad_options_are_said(numbers, tmp_path, capsys, options, sentence):
     assert call("posterior", numbers, *options, "-q", "-o", tmp_path / "o") == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_too_few_draws_are_said_without_numbers(numbers, tmp_path, capsys):
+    out = tmp_path / "o"
+    few = ("--n-draws", 2, "--n-warmup", 2, "--n-chains", 2, "-q", "--no-report")
+    assert call("posterior", numbers, "-k", 2, *few, "-o", out) == 0
+    said = capsys.readouterr().out
+    assert "nan (" not in said
+    assert "have not converged" in said
+    rows = json.loads((out / "summary.json").read_text())["uncertainty"]
+    assert all(row["R-hat"] is None for row in rows)

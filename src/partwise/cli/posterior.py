@@ -209,19 +209,27 @@ def entry_tables(fitted: Fitted, columns: list[str], level: float) -> list[Any]:
 
 
 def doubts(model: Any) -> list[dict[str, Any]]:
-    """R-hat and effective sample size of each quantity, as rows of a table."""
+    """R-hat and effective sample size of each quantity, as rows of a table; None where there are too few draws."""
+    from math import isfinite
+
+    def known(value: Any) -> Any:
+        return value if value is not None and isfinite(value) else None
+
     return [
-        {"quantity": name.replace("_", " "), "R-hat": value, "effective draws": model.ess_.get(name)}
+        {
+            "quantity": name.replace("_", " "),
+            "R-hat": known(value),
+            "effective draws": known(model.ess_.get(name)),
+        }
         for name, value in model.rhat_.items()
     ]
 
 
 def lines_of_chains(model: Any) -> list[str]:
     """What the chains say of themselves."""
-    found = "; ".join(
-        f"{row['quantity']} {row['R-hat']:.3f} ({row['effective draws']:.0f})" for row in doubts(model)
-    )
-    said = [f"R-hat, in brackets the effective number of draws: {found}"]
+    rows = [row for row in doubts(model) if None not in row.values()]
+    found = "; ".join(f"{row['quantity']} {row['R-hat']:.3f} ({row['effective draws']:.0f})" for row in rows)
+    said = [f"R-hat, in brackets the effective number of draws: {found}"] if rows else []
     if not model.converged_:
         said.append("The chains have not converged: take means and intervals as a first impression.")
     return said

@@ -340,10 +340,10 @@ class BayesianNMF(FactorModel):
         check_is_fitted(self)
         worst = max(self.rhat_.values(), default=float("nan"))
         least = min(self.ess_.values(), default=float("nan"))
-        said = (
-            f"{self.n_draws_} draws of {self.n_chains} chains; {ending(self, 'steps')}: R-hat up to {worst:.3f}, "
-            f"effective sample size from {least:.0f}"
-        )
+        agree = f"R-hat up to {worst:.3f}, effective sample size from {least:.0f}"
+        if np.isnan(worst) or np.isnan(least):
+            agree = "too few draws to tell whether chains agree"
+        said = f"{self.n_draws_} draws of {self.n_chains} chains; {ending(self, 'steps')}: {agree}"
         figures = {"log_posterior": self.log_posterior_, "rhat": worst, "ess": least}
         if self.noise_ is not None:
             figures["noise"] = self.noise_
