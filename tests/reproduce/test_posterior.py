@@ -150,7 +150,7 @@ def test_exact_draws_of_primp_without_usage_codes_are_those_of_gibbs():
     """With a linear term alone every proposed column is accepted, and means are those of a relaxed posterior."""
     table = make_boolean(8, 7, 2, 0.4, random_state=0)
     D, term = table.data.astype(float), Sparsity(0.5)
-    density, spread, accepted = primp_steps.exact_draws(RelaxedProblem(D, term, term), table, 3000)
+    density, spread, accepted = primp_steps.exact_draws(RelaxedProblem(D, term, term), table, 2000)
     assert accepted == pytest.approx(1.0)
     problem, kernel, rng = (
         RelaxedPosterior(D, UNIT_PRIORS["laplace"]),
@@ -158,11 +158,11 @@ def test_exact_draws_of_primp_without_usage_codes_are_those_of_gibbs():
         np.random.default_rng(0),
     )
     state, draws = problem.start(2, rng), []
-    for _ in range(3000):
+    for _ in range(2000):
         state, _ = kernel.step(problem, state, rng)
         draws.append(state.W)
-    assert spread == pytest.approx(np.std(draws[500:], axis=0).mean(), rel=0.05)
-    assert len(density) == 1500
+    assert spread == pytest.approx(np.std(draws[500:], axis=0).mean(), rel=0.08)
+    assert len(density) == 1000
 
 
 def test_steps_from_the_modulus_never_lower_the_density_without_noise(plan):
