@@ -1,6 +1,7 @@
 """Settings for every test."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest

@@ -290,6 +290,17 @@ VERBS: dict[str, Verb] = {
     "tiles --trust 2": verb(
         "tiles DATA/tiles.npy --max-time 1 --trust 2 -o out", "usage.csv", "tiles.csv", "tiles.png", *KEPT
     ),
+    "posterior": verb(
+        "posterior DATA/tiles.npy --model boolean -k 3 --max-time 1 -o out",
+        "usage.csv",
+        "usage_std.csv",
+        "tiles.csv",
+        "tiles_std.csv",
+        "probability.csv",
+        "named.csv",
+        "posterior.png",
+        *KEPT,
+    ),
     "classify": verb(
         "classify DATA/digits.npz --key X --labels y -k 20 --mixtures 4 --shape 8x8 -o out",
         "predictions.csv",

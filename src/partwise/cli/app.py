@@ -22,6 +22,7 @@ INTERRUPTED, TERMINATED = 130, 143
 VERBS = {
     "fit": "partwise.cli.fit:fit",
     "tiles": "partwise.cli.tiles:tiles",
+    "posterior": "partwise.cli.posterior:posterior",
     "parts": "partwise.cli.parts:parts",
     "communities": "partwise.cli.communities:communities",
     "classify": "partwise.cli.classify:classify",

@@ -340,10 +340,10 @@ class BayesianNMF(FactorModel):
         check_is_fitted(self)
         worst = max(self.rhat_.values(), default=float("nan"))
         least = min(self.ess_.values(), default=float("nan"))
-        said = (
-            f"{self.n_draws_} draws of {self.n_chains} chains; {ending(self, 'steps')}: R-hat up to {worst:.3f}, "
-            f"effective sample size from {least:.0f}"
-        )
+        agree = f"R-hat up to {worst:.3f}, effective sample size from {least:.0f}"
+        if np.isnan(worst) or np.isnan(least):
+            agree = "too few draws to tell whether chains agree"
+        said = f"{self.n_draws_} draws of {self.n_chains} chains; {ending(self, 'steps')}: {agree}"
         figures = {"log_posterior": self.log_posterior_, "rhat": worst, "ess": least}
         if self.noise_ is not None:
             figures["noise"] = self.noise_
@@ -352,6 +352,22 @@ class BayesianNMF(FactorModel):
             {"sentence": f"± {100 * one:.1f} %", "relative_std": float(one)} for one in doubt.astype(float)
         ]
         return summarise(self, feature_names, sentence=said, figures=figures, part_details=details)
+
+    @property
+    def draws_(self) -> dict[str, np.ndarray]:
+        """Kept draws of the fit, not part of model files; as many as fit into `memory`.
+
+        "W" (chain, draw, sample, component), "H" (chain, draw, component, feature), "log_posterior" and, with
+        Gaussian noise, "noise_variance" (chain, draw).
+        """
+        check_is_fitted(self)
+        if "_draws" not in vars(self):
+            raise AttributeError(
+                "This model has no draws: model files keep means and standard deviations. Fit it again."
+            )
+        held = self._draws
+        found = {"W": held["W"], "H": np.swapaxes(held["H"], 2, 3), "log_posterior": held["log_posterior"]}
+        return found | ({"noise_variance": held["noise"]} if self._likelihood.has_noise else {})
 
     # ------------------------------------------------------------------ inside
 

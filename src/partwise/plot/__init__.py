@@ -8,6 +8,7 @@ from partwise.plot.images import draw_parts, image_grid
 from partwise.plot.likeness_picture import likeness
 from partwise.plot.lines import draw_curve
 from partwise.plot.parts_picture import parts
+from partwise.plot.posterior_picture import posterior
 from partwise.plot.reconstruction_picture import reconstructions
 from partwise.plot.separation_picture import separation
 from partwise.plot.style import INK, SERIES, figure, require_matplotlib, save_figure
@@ -29,6 +30,7 @@ __all__ = [
     "image_grid",
     "likeness",
     "parts",
+    "posterior",
     "reconstructions",
     "require_matplotlib",
     "save_figure",

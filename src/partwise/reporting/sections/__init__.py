@@ -17,6 +17,7 @@ SECTIONS = (
     "tree",
     "tiles",
     "classes",
+    "uncertainty",
     "checks",
     "pictures",
 )

@@ -62,6 +62,12 @@ def section(source: Source) -> dict[str, Any] | None:
         shown = value_blocks(check.title, value)
         if check.title == "Stability" and not shown:
             shown = trust(source)
+        if (
+            check.title == "Uncertainty"
+            and source.last is not None
+            and hasattr(source.last.model, "components_std_")
+        ):
+            shown = [blocks.text("Standard deviations of every entry: see the section above.")]
         found.append(blocks.heading(check.title.replace("parts", blocks.plural(source.word))))
         found += shown or [blocks.text(check.without)]
     return {"title": "How far to trust it", "blocks": found}
