@@ -32,6 +32,7 @@ from partwise.models.relevance import (
     warmed,
     with_relevance,
 )
+from partwise.models.shares import shares_of
 from partwise.models.summary import ending, summarise
 from partwise.models.units import Units, exponent_of, in_units, inside, logarithm_constant, outside
 from partwise.priors import ARD, COUPLINGS, NO_PRIOR, ElasticNet, Prior, SumPrior, entrywise
@@ -352,6 +353,30 @@ class NMF(FactorModel):
         loss = problem.data_loss(self._solve_rows(problem, Ht), Ht)
         return -float(units.loss(loss / max(float(data.X.row_observed().sum()), 1e-300)))
 
+    def shares(self, X: Any, rows: Any = None, columns: Any = None) -> np.ndarray:
+        """How much of each entry of X comes from each part: x_ij · w_ik h_kj / Σ_l w_il h_lj.
+
+        Under the Kullback-Leibler loss the data are counts, sums of a Poisson count for each part, and this is the
+        expected count of each part given the sum (Ben Baccar 2018, the E-step). Under other losses it divides each
+        entry in proportion.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Data with the columns of the fit.
+        rows, columns : array of int, optional
+            Places of entries, as in ``X[rows, columns]``: lists of the same length, or ``*np.ix_(rows, columns)`` for
+            all pairs, or ``*X.nonzero()`` for the entries of a sparse X. None is all rows, or all columns.
+
+        Returns
+        -------
+        array of shape (…, n_components)
+            They sum to the entry, over the parts. Of an entry that is missing, what the model expects; NaN where the
+            model excludes a datum that is not zero.
+        """
+        check_is_fitted(self)
+        return shares_of(self, X, rows, columns)
+
     # ----------------------------------------------------------------- fitting
 
     def _fit(
@@ -376,6 +401,9 @@ class NMF(FactorModel):
             given_start = inside(given_start[0], units.W), inside(given_start[1], units.H)
         free = None if fixed is None else np.arange(len(fixed), k)
         problem = self._fit_problem(data, units, free)
+        # Arrays of a prior that fit no factor of these shapes are refused here, in words.
+        problem.terms_W.for_kernels(data.X.shape[0], k)
+        problem.terms_H.for_kernels(problem.X.shape[1], k)
         units = self._with_constant(units, data.X, k)
         solver = self._pick(problem)
         with fit_session(
@@ -653,7 +681,7 @@ class NMF(FactorModel):
     def _finish(
         self, session: Session, problem: Problem, result: Result[State]
     ) -> tuple[np.ndarray, np.ndarray, float, float, np.ndarray | None]:
-        """W and Hᵀ after `partwise.models.convention`, W as `transform` gives it; their loss and objective, and relevances.
+        """W and Hᵀ after `partwise.models.convention`, W as `transform` gives it; loss, objective and relevances.
 
         The last half-step of a run moves H, so its W is a little stale; solving for it afresh, as `transform`
         does, makes the two agree. With tol=0, or when time or patience ran out, W is left as it was.
@@ -665,7 +693,7 @@ class NMF(FactorModel):
         if self.tol > 0 and result.reason in ("converged", "max_iter") and not tied:
             with session.interruptible():
                 W = self._solve_rows(
-                    problem, Ht, NO_PRIOR if relevance is None else relevance.prior_at(known)
+                    problem, Ht, NO_PRIOR if relevance is None else relevance.prior_at(np.asarray(known))
                 )
         loss = session.completed(lambda: problem.data_loss(W, Ht))
         return W, Ht, loss, loss + session.completed(lambda: problem.prior_value(W, Ht)), known
@@ -674,7 +702,7 @@ class NMF(FactorModel):
         """W and Hᵀ in the house convention, where order and scale are free."""
         if self.init == "custom" or self.fixed_components is not None:
             return state.W, state.Ht
-        tied = problem.prior_W.couplings() or problem.prior_H.couplings()
+        tied = bool(problem.prior_W.couplings() or problem.prior_H.couplings())
         tied = tied or not all(one.scale_free for one in problem.pairings)
         scale_free = problem.terms_W.scale_free and problem.terms_H.scale_free and not tied
         scale = self.scale if scale_free else None

@@ -72,7 +72,13 @@ def warmed(
     """Factors after some iterations without relevances: from a poor start, parts that matter would be removed too."""
     plain = replace(problem, pairings=())
     result = run(
-        plain, solver, solver.init(plain, W, Ht), stopping=solver.stopping(1e-4), max_iter=WARM, rng=rng, name=name
+        plain,
+        solver,
+        solver.init(plain, W, Ht),
+        stopping=solver.stopping(1e-4),
+        max_iter=WARM,
+        rng=rng,
+        name=name,
     )
     return result.state.W, result.state.Ht
 
@@ -114,8 +120,8 @@ def estimated_dispersion(problem: Problem, W: np.ndarray, Ht: np.ndarray) -> flo
     left = observed - (np.count_nonzero(W) + np.count_nonzero(Ht) - W.shape[1])
     if left < LEFT_OVER * observed:
         raise ValueError(
-            f"{W.shape[1]} components leave nothing of {observed:.0f} observed entries to estimate the noise from: choose "
-            "fewer components to begin with, or say how large the noise is, as ARD(dispersion=variance)."
+            f"{W.shape[1]} components leave nothing of {observed:.0f} observed entries to estimate the noise "
+            "from: choose fewer components to begin with, or say how large the noise is, as ARD(dispersion=variance)."
         )
     found = 2.0 * problem.data_loss(W, Ht) / left
     # Data without any noise: what rounding leaves of them.
@@ -123,7 +129,9 @@ def estimated_dispersion(problem: Problem, W: np.ndarray, Ht: np.ndarray) -> flo
     return float(max(found, least, np.finfo(float).tiny))
 
 
-def pruned(problem: Problem, W: np.ndarray, Ht: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+def pruned(
+    problem: Problem, W: np.ndarray, Ht: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """The factors without the components that are not used, and the relevances of the others.
 
     Raises
@@ -137,9 +145,9 @@ def pruned(problem: Problem, W: np.ndarray, Ht: np.ndarray) -> tuple[np.ndarray,
     kept = relevance.relevant(W, Ht)
     if not len(kept):
         raise ValueError(
-            f"ARD removed all {W.shape[1]} components: by its measure the data are noise. If they are not, the dispersion "
-            f"is too large ({relevance.weight:.3g} here) or the data are too few; give a smaller ARD(dispersion=...), "
-            "or norm='l2', or fit NMF without ARD."
+            f"ARD removed all {W.shape[1]} components: by its measure the data are noise. If they are not, the "
+            f"dispersion is too large ({relevance.weight:.3g} here) or the data are too few; give a smaller "
+            "ARD(dispersion=...), or norm='l2', or fit NMF without ARD."
         )
     W, Ht = (np.ascontiguousarray(A[:, kept]) for A in (W, Ht))
     return W, Ht, relevance.relevance(W, Ht)

@@ -5,15 +5,16 @@ Column k of W and row k of H share a scale λ_k, the component's relevance, with
     l1:  p(a | λ_k) = exp(−a / λ_k) / λ_k                     l2:  p(a | λ_k) ∝ λ_k^(−½) exp(−a² / (2 λ_k))
     p(λ_k) ∝ λ_k^(−a−1) exp(−b / λ_k)
 
-With f(a) = |a| (l1) or ½ a² (l2), and c = n + m + a + 1 (l1) or (n + m) / 2 + a + 1 (l2), the best relevance for given
-factors is λ_k = (f(w_k) + f(h_k) + b) / c, and what remains of the negative log-density is
+With f(a) = |a| (l1) or ½ a² (l2), and c = n + m + a + 1 (l1) or (n + m) / 2 + a + 1 (l2), the best relevance for
+given factors is λ_k = (f(w_k) + f(h_k) + b) / c, and what remains of the negative log-density is
 
     c Σ_k log[ (f(w_k) + f(h_k) + b) / b ],
 
-up to a constant chosen so that a component of zeros costs nothing. `ARD` is what a user asks for, `Relevance` that sum.
+up to a constant chosen so that a component of zeros costs nothing. `ARD` is what a user asks for, `Relevance` that
+sum.
 
 A scale shared by both factors also settles how they share their size. With rates of their own, learned without
-hyperprior, n log λ_W + m log λ_H falls without bound when W is divided by a number and H multiplied by it (for n > m);
+hyperprior, n log λ_W + m log λ_H falls without bound when W is divided by a number and H multiplied by it (n > m);
 f(c w) + f(h / c) has one minimum, where f(w_k) = f(h_k).
 """
 
@@ -39,9 +40,9 @@ class ARD(Prior):
     ----------
     norm : {"l2", "l1"}
         Half-normal ("l2") or exponential ("l1") entries. "l1" has sparser parts and removes more of them.
-    shape : float
-        Shape a of the inverse-Gamma density of the relevances. Small against the number of rows and columns it
-        matters little.
+    shape : float, optional
+        Shape a of the inverse-Gamma density of the relevances. By default 2 ("l2") or 3 ("l1"), the least whole
+        number for which the default `scale` exists: the larger, the more components stay.
     scale : float, optional
         Scale b of that density. By default the one for which W H has the mean of the data (the method of
         moments of Tan & Févotte 2013), which needs a shape above 1 ("l2") or 2 ("l1").
@@ -63,7 +64,7 @@ class ARD(Prior):
     """
 
     norm: str = "l2"
-    shape: float = 5.0
+    shape: float | None = None
     scale: float | None = None
     dispersion: float | str | None = None
 
@@ -71,10 +72,13 @@ class ARD(Prior):
         if self.norm not in ("l1", "l2"):
             raise ValueError(f"ARD's norm must be 'l1' or 'l2'; got {self.norm!r}.")
         least = {"l1": 2.0, "l2": 1.0}[self.norm] if self.scale is None else 0.0
-        if not isinstance(self.shape, int | float | np.number) or not least < self.shape < float("inf"):
+        if self.shape is not None and (
+            not isinstance(self.shape, int | float | np.number) or not least < self.shape < float("inf")
+        ):
             more = ", unless scale is given" if self.scale is None else ""
             raise ValueError(
-                f"ARD(norm={self.norm!r}) needs one shape above {least:g} for all components{more}; got {self.shape!r}."
+                f"ARD(norm={self.norm!r}) needs one shape above {least:g} for all components{more}; got "
+                f"{self.shape!r}."
             )
         for name in ("scale", "dispersion"):
             value = getattr(self, name)
@@ -82,6 +86,11 @@ class ARD(Prior):
                 continue
             if not isinstance(value, int | float | np.number) or not 0 < value < float("inf"):
                 raise ValueError(f"ARD's {name} must be one number above 0; got {value!r}.")
+
+    @property
+    def a(self) -> float:
+        """The shape in use."""
+        return {"l1": 3.0, "l2": 2.0}[self.norm] if self.shape is None else float(self.shape)
 
     def terms(self) -> Terms:
         """None: what is said of W depends on H."""
@@ -104,7 +113,7 @@ class ARD(Prior):
         """
         if self.scale is not None:
             return float(self.scale)
-        a = float(self.shape)
+        a = self.a
         if self.norm == "l1":
             return float(np.sqrt((a - 1.0) * (a - 2.0) * mean / n_components))
         return float(np.pi * (a - 1.0) * mean / (2.0 * n_components))
@@ -138,13 +147,13 @@ class ARD(Prior):
             For unweighted rows.
         """
         sides = n_rows + n_columns
-        count = (sides if self.norm == "l1" else sides / 2.0) + float(self.shape) + 1.0
+        count = (sides if self.norm == "l1" else sides / 2.0) + self.a + 1.0
         return Relevance(self.norm, float(dispersion), count, self.moment_scale(mean, n_components))
 
 
 @dataclass(frozen=True, eq=False)
 class Relevance(Pairing):
-    """weight · count · Σ_k log[(f(w_k) + f(h_k) + floor) / floor], f a sum of entries or half that of their squares.
+    """weight · count · Σ_k log[(f(w_k) + f(h_k) + floor) / floor], f the sum of entries or half that of squares.
 
     The logarithm is concave: at fixed relevances it lies below linear terms weight / λ_k (l1), or quadratic ones (l2).
 
@@ -306,7 +315,7 @@ class Relevance(Pairing):
         return (W, self.row_weight), (Ht, None)
 
     def _sums(self, A: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """f of each column, in double precision."""
+        """F of each column, in double precision."""
         part = A.astype(float)
         part = part if self.norm == "l1" else 0.5 * part * part
         # Sums of NumPy rather than products of BLAS, whose last bits depend on the number of threads.
