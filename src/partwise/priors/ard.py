@@ -153,9 +153,9 @@ class ARD(Prior):
 
 @dataclass(frozen=True, eq=False)
 class Relevance(Pairing):
-    """weight · count · Σ_k log[(f(w_k) + f(h_k) + floor) / floor], f the sum of entries or half that of squares.
+    """Penalty weight · count · Σ_k log(1 + [f(w_k) + f(h_k)] / floor), f the sum of entries or half that of squares.
 
-    The logarithm is concave: at fixed relevances it lies below linear terms weight / λ_k (l1), or quadratic ones (l2).
+    The logarithm is concave: at fixed relevances it lies below terms weight / λ_k, linear (l1) or quadratic (l2).
 
     Parameters
     ----------

@@ -135,7 +135,8 @@ def lines(summary: dict[str, Any]) -> list[str]:
     for row in summary["real"]:
         out.append(
             f"  {row['data']:40s} {row['norm']}: {row['parts']} of {row['largest']} parts, "
-            f"φ = {row['dispersion']:.3g}, {row['iterations']} iterations{'' if row['converged'] else ' (not converged)'}"
+            f"φ = {row['dispersion']:.3g}, {row['iterations']} iterations"
+            f"{'' if row['converged'] else ' (not converged)'}"
         )
     return out
 
