@@ -11,6 +11,10 @@ from partwise.plugins import load_plugins
 
 ROOT = Path(__file__).parents[1]
 
+# A shell makes programs in the background deaf to Ctrl-C, which many tests press.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # The sweeps take what is registered: pieces of installed packages are held to the same laws.
 load_plugins()
 

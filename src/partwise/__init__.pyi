@@ -14,5 +14,6 @@ from partwise.models import *  # noqa: F403
 from partwise.parallel import get_threads as get_threads
 from partwise.parallel import set_threads as set_threads
 from partwise.parallel import thread_limit as thread_limit
+from partwise.priors import ARD as ARD
 from partwise.reporting import report as report
 from partwise.topics import TopicTree as TopicTree

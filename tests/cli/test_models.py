@@ -253,3 +253,28 @@ def test_rows_without_a_label_are_for_models_that_can_learn_from_them(tmp_path, 
         assert call("predict", out / "model.partwise", path) == 0
         found = [line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:]]
         assert sum(a == b for a, b in zip(found, ["left"] * 15 + ["right"] * 15)) >= 28
+
+
+def test_priors_on_the_command_line(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.gamma(0.5, 3.0, (50, 3)) @ rng.gamma(0.5, 3.0, (3, 30)))
+    data, out = tmp_path / "counts.csv", tmp_path / "out"
+    write_csv(data, counts, None, [f"c{j}" for j in range(30)])
+    assert call("fit", data, "-k", 8, "--loss", "kl", "--ard", "l2", "-o", out, "-q") == 0
+    assert partwise.load(out / "model.partwise").n_components_ == 3
+    arguments = ("fit", data, "-k", 3, "--loss", "kl", "-o", out, "-q")
+    assert call(*arguments, "--gamma-w", "2,0.5", "--gamma-h", "1,0.1") == 0
+    model = partwise.load(out / "model.partwise")
+    assert (model.prior_W, model.prior_H) == (
+        partwise.priors.Gamma(2.0, 0.5),
+        partwise.priors.Gamma(1.0, 0.1),
+    )
+    capsys.readouterr()
+    for wrong, says in (
+        (("--ard", "l3"), "--ard must be l1 or l2"),
+        (("--gamma-w", "2"), "a shape and a rate, as 2,0.5"),
+        (("--gamma-w", "-1,2"), "Gamma needs shape > 0"),
+        (("--ard", "l1", "--gamma-h", "1,1"), "both set prior_H"),
+    ):
+        assert call(*arguments, *wrong) == 2
+        assert says in capsys.readouterr().err

@@ -15,7 +15,7 @@ LOSSES = {"frobenius": "hals", "kullback-leibler": "scd", "itakura-saito": "emu"
 @pytest.mark.parametrize("loss", LOSSES)
 def test_mu_is_the_loss_by_the_fastest_solver_and_the_rule_of_scikit_learn(loss):
     model = NMF(3, solver="mu", beta_loss=loss, random_state=0, init="random")
-    assert isinstance(model._stopping(None), ObjectiveEveryTen)
+    assert isinstance(model._stopping(None, 1e-4), ObjectiveEveryTen)
     W = model.fit_transform(X)
     assert model.solver_ == LOSSES[loss]
     assert model.n_iter_ % 10 == 0

@@ -63,6 +63,15 @@ def fit(
     alpha_w: Annotated[float | None, Option(help="Penalty on W.")] = None,
     alpha_h: Annotated[float | None, Option(help="Penalty on H; the same as W's if not given.")] = None,
     l1_ratio: Annotated[float | None, Option(help="Linear share of the penalty, 0 to 1.")] = None,
+    gamma_w: Annotated[
+        str | None, Option(metavar="SHAPE,RATE", help="Gamma prior on the entries of W.")
+    ] = None,
+    gamma_h: Annotated[
+        str | None, Option(metavar="SHAPE,RATE", help="Gamma prior on the entries of H.")
+    ] = None,
+    ard: Annotated[
+        str | None, Option(metavar="NORM", help="l1 or l2: of -k parts, keep those that the data need.")
+    ] = None,
     tol: Annotated[
         float | None, Option(help="Stop when the objective changes by less than this share.")
     ] = None,
@@ -107,6 +116,9 @@ def fit(
         "--alpha-w": alpha_w,
         "--alpha-h": alpha_h,
         "--l1-ratio": l1_ratio,
+        "--gamma-w": gamma_w,
+        "--gamma-h": gamma_h,
+        "--ard": ard,
         "--tol": tol,
         "--max-iter": max_iter,
         "--max-time": max_time,

@@ -57,14 +57,39 @@ def layers_from(text: str) -> tuple[int, ...]:
         raise ValueError(f"--layers takes numbers separated by commas, as 400,100; got '{text}'.") from None
 
 
+def gamma_from(text: str) -> Any:
+    """A Gamma prior from SHAPE,RATE."""
+    from partwise.priors import Gamma
+
+    try:
+        shape, rate = (float(number) for number in text.split(","))
+    except ValueError:
+        raise ValueError(
+            f"--gamma-w and --gamma-h take a shape and a rate, as 2,0.5; got '{text}'."
+        ) from None
+    return Gamma(shape, rate)
+
+
+def ard_from(text: str) -> Any:
+    """An ARD prior from its norm."""
+    from partwise.priors import ARD
+
+    if text not in ("l1", "l2"):
+        raise ValueError(f"--ard must be l1 or l2; got '{text}'.")
+    return ARD(text)
+
+
 #: Options whose parameter has another name, or whose value has to be read; all others are parameters as they are.
-READ: dict[str, tuple[str, Callable[[Any], Any]]] = {
+READ: dict[str, tuple[str | tuple[str, ...], Callable[[Any], Any]]] = {
     "-k": ("n_components", count_from),
     "--layers": ("layers", layers_from),
     "--loss": ("beta_loss", loss_from),
     "--missing": ("missing_values", missing_from),
     "--alpha-w": ("alpha_W", float),
     "--alpha-h": ("alpha_H", float),
+    "--gamma-w": ("prior_W", gamma_from),
+    "--gamma-h": ("prior_H", gamma_from),
+    "--ard": (("prior_W", "prior_H"), ard_from),
     "--graph": ("graph", graph_from),
     "--seed": ("random_state", int),
 }
@@ -93,13 +118,16 @@ def build_model(
     parameters: dict[str, Any] = {}
     for option, value in given.items():
         if value is not None:
-            name, read = READ.get(option, (option.lstrip("-").replace("-", "_"), lambda same: same))
-            if name not in known:
-                raise ValueError(
-                    f"{option} does not apply to --model {kind}, which has no parameter {name}. "
-                    f"It has: {', '.join(known)}."
-                )
-            parameters[name] = read(value)
+            names, read = READ.get(option, (option.lstrip("-").replace("-", "_"), lambda same: same))
+            for name in (names,) if isinstance(names, str) else names:
+                if name not in known:
+                    raise ValueError(
+                        f"{option} does not apply to --model {kind}, which has no parameter {name}. "
+                        f"It has: {', '.join(known)}."
+                    )
+                if name in parameters:
+                    raise ValueError(f"{option} and another option both set {name}; leave one out.")
+                parameters[name] = read(value)
     for text in settings:
         name, value = setting_from(text, known, kind)
         if name in parameters:

@@ -70,6 +70,8 @@ class Loss(ABC):
     powers : tuple of float
         Exponents (p, q) of the surrogate that multiplicative updates minimise; see
         `partwise.priors.scalar.surrogate_minimiser`.
+    likelihood : bool
+        Whether d is a negative log-likelihood but for a constant, with no dispersion left open.
     degree : float or None
         p where d(cx | cy) = c^p d(x | y) for every c > 0, so that data may be scaled; None where there is no such p.
     lowest, highest : float
@@ -83,6 +85,7 @@ class Loss(ABC):
     convex: bool = False
     pole: bool = True
     powers: tuple[float, float] = (-1.0, 0.0)
+    likelihood: bool = False
     degree: float | None = None
     lowest: float = 0.0
     highest: float = np.inf

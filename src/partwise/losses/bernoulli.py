@@ -52,6 +52,7 @@ class Bernoulli(Loss):
     """
 
     name = "bernoulli"
+    likelihood = True
     highest = 1.0
 
     @property

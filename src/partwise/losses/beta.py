@@ -157,6 +157,11 @@ class BetaDivergence(Loss):
         return self.beta == 1.0
 
     @property
+    def likelihood(self) -> bool:  # type: ignore[override]
+        """β = 1: Poisson."""
+        return self.beta == 1.0
+
+    @property
     def convex(self) -> bool:  # type: ignore[override]
         """1 ≤ β ≤ 2."""
         return 1.0 <= self.beta <= 2.0

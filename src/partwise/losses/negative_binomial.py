@@ -73,6 +73,7 @@ class NegativeBinomial(Loss):
 
     dispersion: float | None = None
     name = "negative-binomial"
+    likelihood = True
 
     def __post_init__(self) -> None:
         if self.dispersion is not None and not 0 < self.dispersion < float("inf"):

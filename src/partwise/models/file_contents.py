@@ -44,6 +44,8 @@ NMF_CONTENTS: dict[str, Any] = {
     **FIT_CONTENTS,
     "components_": Array("f", ("n_components", "n_features")),
     "n_components_": Number("i", 1, size="n_components"),
+    "relevance_": Maybe(Array("f", ("n_components",), low=1e-300)),
+    "dispersion_": Maybe(Number(low=1e-300)),
     "loss_": Instance("Loss"),
     "data_mean_": Number(),
     "data_exponent_": Number("i"),

@@ -24,9 +24,19 @@ from partwise.models.frobenius_start import frobenius_start, helps
 from partwise.models.inputs import Given, check_start, given
 from partwise.models.loss_estimate import with_estimated_loss
 from partwise.models.parameters import check_nmf
+from partwise.models.relevance import (
+    SHARPER,
+    ard_of,
+    prior_of_rows,
+    pruned,
+    relevance_of,
+    warmed,
+    with_relevance,
+)
+from partwise.models.shares import shares_of
 from partwise.models.summary import ending, summarise
 from partwise.models.units import Units, exponent_of, in_units, inside, logarithm_constant, outside
-from partwise.priors import COUPLINGS, NO_PRIOR, ElasticNet, Prior, SumPrior, entrywise
+from partwise.priors import ARD, COUPLINGS, NO_PRIOR, ElasticNet, Prior, SumPrior, entrywise
 from partwise.priors import REGISTRY as PRIORS
 from partwise.priors.scaled import times_power
 from partwise.solvers import best_solver, make_solver, pick_solver
@@ -34,7 +44,7 @@ from partwise.solvers.base import AlternatingSolver
 from partwise.solvers.filled import without_holes
 
 # Model files may name every loss and every prior.
-_VALUES: set[type] = {SumPrior, *PRIORS.values(), *COUPLINGS.values()}
+_VALUES: set[type] = {SumPrior, ARD, *PRIORS.values(), *COUPLINGS.values()}
 for _value in _VALUES | {type(make()) for make in LOSSES.values()}:
     register_value(_value)
 
@@ -46,6 +56,7 @@ class _Outcome(NamedTuple):
     Ht: np.ndarray
     data_loss: float
     objective: float
+    relevance: np.ndarray | None
     result: Result[State]
 
 
@@ -97,7 +108,8 @@ class NMF(FactorModel):
     shuffle : bool, default=False
         Visit components in random order (coordinate-descent solvers).
     prior_W, prior_H : Prior, optional
-        For instance ``partwise.priors.Gamma(shape=2, rate=1)``; added to the elastic net.
+        For instance ``partwise.priors.Gamma(shape=2, rate=1)``; added to the elastic net. With ``partwise.ARD()`` as
+        both, `n_components` is an upper bound, and components that the data do not need are removed.
     missing_values : nan, 0 or None, default=nan
         What marks an unobserved entry. With sparse X unstored entries are zeros, unless this is 0, which makes
         them unobserved. None refuses NaN.
@@ -122,6 +134,10 @@ class NMF(FactorModel):
         ``init="custom"`` or fixed components, order and scale are left as they come.
     n_components_, n_iter_, n_features_in_ : int
         Number of components, of iterations done and of columns.
+    relevance_ : array of shape (n_components_,)
+        Only with `ARD`: the scale λ of each component that is left.
+    dispersion_ : float
+        Only with `ARD`: the φ used, for the Frobenius loss the noise variance.
     feature_names_in_ : array of str
         Only for data with column names.
     reconstruction_err_ : float
@@ -339,6 +355,30 @@ class NMF(FactorModel):
         loss = problem.data_loss(self._solve_rows(problem, Ht), Ht)
         return -float(units.loss(loss / max(float(data.X.row_observed().sum()), 1e-300)))
 
+    def shares(self, X: Any, rows: Any = None, columns: Any = None) -> np.ndarray:
+        """How much of each entry of X comes from each part: x_ij · w_ik h_kj / Σ_l w_il h_lj.
+
+        Under the Kullback-Leibler loss the data are counts, sums of a Poisson count for each part, and this is the
+        expected count of each part given the sum (Ben Baccar 2018, the E-step). Under other losses it divides each
+        entry in proportion.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Data with the columns of the fit.
+        rows, columns : array of int, optional
+            Places of entries, as in ``X[rows, columns]``: lists of the same length, or ``*np.ix_(rows, columns)`` for
+            all pairs, or ``*X.nonzero()`` for the entries of a sparse X. None is all rows, or all columns.
+
+        Returns
+        -------
+        array of shape (…, n_components)
+            They sum to the entry, over the parts. Of an entry that is missing, what the model expects; NaN where the
+            model excludes a datum that is not zero.
+        """
+        check_is_fitted(self)
+        return shares_of(self, X, rows, columns)
+
     # ----------------------------------------------------------------- fitting
 
     def _fit(
@@ -363,6 +403,9 @@ class NMF(FactorModel):
             given_start = inside(given_start[0], units.W), inside(given_start[1], units.H)
         free = None if fixed is None else np.arange(len(fixed), k)
         problem = self._fit_problem(data, units, free)
+        # Arrays of a prior that fit no factor of these shapes are refused here, in words.
+        problem.terms_W.for_kernels(data.X.shape[0], k)
+        problem.terms_H.for_kernels(problem.X.shape[1], k)
         units = self._with_constant(units, data.X, k)
         solver = self._pick(problem)
         with fit_session(
@@ -374,6 +417,7 @@ class NMF(FactorModel):
             data=lambda: {"shape": data.X.shape, "contents": data.X.digest(), "exponent": units.data},
         ) as session:
             problem, given_start = self._settled(session, problem, solver, k, given_start, fixed)
+            problem, given_start = self._with_relevance(problem, units, solver, k, given_start, fixed)
             outcomes = self._runs(session, problem, units, solver, k, given_start, fixed)
             best = min(outcomes, key=lambda outcome: outcome.objective)
             session.keep(lambda: self._keep(problem, units, outcomes, best, solver))
@@ -403,6 +447,23 @@ class NMF(FactorModel):
             W, Ht = self._start(problem, k, start, fixed, 0, rng)
             problem = with_estimated_loss(session, problem, solver, W, Ht, rng)
         return problem, start
+
+    def _with_relevance(
+        self,
+        problem: Problem,
+        units: Units,
+        solver: AlternatingSolver,
+        k: int,
+        start: tuple[np.ndarray, np.ndarray] | None,
+        fixed: np.ndarray | None,
+    ) -> tuple[Problem, tuple[np.ndarray, np.ndarray] | None]:
+        """The problem with the penalty of an `ARD` prior, and where its first run starts: after one without it."""
+        prior = ard_of(self)
+        if prior is None:
+            return problem, start
+        rng = as_generator(self.random_state)
+        warm = warmed(problem, solver, *self._start(problem, k, start, fixed, 0, rng), rng, "warm0")
+        return with_relevance(prior, problem, units, warm), warm if start is None else start
 
     def _held(self, X: Any, weights: Any) -> tuple[Given, Problem, Units, np.ndarray]:
         """New rows, the problem of finding their W for the components held, its units, and Hᵀ in these."""
@@ -532,15 +593,20 @@ class NMF(FactorModel):
         return Problem(
             X,
             loss,
-            # New rows have no place in a coupling of the rows of the fit.
             belief(
-                self.alpha_W, self.prior_W if update_H else entrywise(self.prior_W), X.row_observed, units.W
+                self.alpha_W, self.prior_W if update_H else self._prior_of_rows(), X.row_observed, units.W
             ),
             belief(alpha_H, self.prior_H, X.column_observed, units.H) if update_H else NO_PRIOR,
             free_H=free_H,
             update_H=update_H,
             shift=loss.shift(X.mean() if mean is None else mean, X.dtype),
         )
+
+    def _prior_of_rows(self) -> Prior:
+        """What is believed of new rows: they have no place in a coupling of those of the fit."""
+        if isinstance(self.prior_W, ARD):
+            return prior_of_rows(self.prior_W, self.dispersion_, self.relevance_)
+        return entrywise(self.prior_W)
 
     def _pick(self, problem: Problem) -> AlternatingSolver:
         if self.solver == "cd" and not problem.loss.gram:
@@ -570,9 +636,9 @@ class NMF(FactorModel):
             return best_solver(problem, self.shuffle)
         return pick_solver(self.solver, problem, self.shuffle)
 
-    def _stopping(self, solver: AlternatingSolver) -> Stopping:
+    def _stopping(self, solver: AlternatingSolver, tol: float) -> Stopping:
         """The rule that the name of the solver stands for."""
-        return (make_solver("mu") if self.solver == "mu" else solver).stopping(self.tol)
+        return (make_solver("mu") if self.solver == "mu" else solver).stopping(tol)
 
     def _start(
         self,
@@ -613,11 +679,15 @@ class NMF(FactorModel):
             if self.init is None and self.solver == "auto" and start is None and helps(problem, solver):
                 name = f"start{i}"
                 W, Ht = frobenius_start(session, problem, W, Ht, self.tol, self.max_iter, rng, name)
+            relevance = relevance_of(problem)
+            if relevance is not None and self.init != "custom":
+                W, Ht = (W, Ht) if i == 0 else warmed(problem, solver, W, Ht, rng, f"warm{i}")
+                W, Ht = relevance.balanced(W, Ht)
             result = run(
                 observed,
                 solver,
                 solver.init(observed, W, Ht),
-                stopping=self._stopping(solver),
+                stopping=self._stopping(solver, self.tol if relevance is None else SHARPER * self.tol),
                 max_iter=self.max_iter,
                 callbacks=[in_units(callback, units) for callback in self.callbacks or ()],
                 rng=rng,
@@ -632,35 +702,40 @@ class NMF(FactorModel):
 
     def _finish(
         self, session: Session, problem: Problem, result: Result[State]
-    ) -> tuple[np.ndarray, np.ndarray, float, float]:
-        """W and Hᵀ after `partwise.models.convention`, W as `transform` gives it; their loss and objective.
+    ) -> tuple[np.ndarray, np.ndarray, float, float, np.ndarray | None]:
+        """W and Hᵀ after `partwise.models.convention`, W as `transform` gives it; loss, objective and relevances.
 
         The last half-step of a run moves H, so its W is a little stale; solving for it afresh, as `transform`
         does, makes the two agree. With tol=0, or when time or patience ran out, W is left as it was.
         """
         W, Ht = session.completed(lambda: self._conventional(problem, result.state))
-        tied = problem.pairings or problem.prior_W.couplings()
+        W, Ht, known = pruned(problem, W, Ht)
+        relevance = relevance_of(problem)
+        tied = any(one is not relevance for one in problem.pairings) or problem.prior_W.couplings()
         if self.tol > 0 and result.reason in ("converged", "max_iter") and not tied:
             with session.interruptible():
-                W = self._solve_rows(problem, Ht)
+                W = self._solve_rows(
+                    problem, Ht, NO_PRIOR if relevance is None else relevance.prior_at(np.asarray(known))
+                )
         loss = session.completed(lambda: problem.data_loss(W, Ht))
-        return W, Ht, loss, loss + session.completed(lambda: problem.prior_value(W, Ht))
+        return W, Ht, loss, loss + session.completed(lambda: problem.prior_value(W, Ht)), known
 
     def _conventional(self, problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
         """W and Hᵀ in the house convention, where order and scale are free."""
         if self.init == "custom" or self.fixed_components is not None:
             return state.W, state.Ht
-        # (A pairing does not depend on the scale.)
-        tied = problem.prior_W.couplings() or problem.prior_H.couplings()
+        tied = bool(problem.prior_W.couplings() or problem.prior_H.couplings())
+        tied = tied or not all(one.scale_free for one in problem.pairings)
         scale_free = problem.terms_W.scale_free and problem.terms_H.scale_free and not tied
         scale = self.scale if scale_free else None
         signed = problem.terms_H.signed
         return conventional(state.W, state.Ht, problem.X.row_weight, scale, signed, self.n_features_in_)
 
-    def _solve_rows(self, problem: Problem, Ht: np.ndarray) -> np.ndarray:
+    def _solve_rows(self, problem: Problem, Ht: np.ndarray, further: Prior = NO_PRIOR) -> np.ndarray:
+        """The best W for a held H, under a further prior of its entries."""
         held = replace(
             problem,
-            prior_W=entrywise(problem.prior_W),
+            prior_W=SumPrior((entrywise(problem.prior_W), further)),
             prior_H=NO_PRIOR,
             free_H=None,
             update_H=False,
@@ -690,6 +765,7 @@ class NMF(FactorModel):
         self.data_mean_ = float(outside(problem.X.mean(), units.data))
         self.components_ = np.ascontiguousarray(outside(best.Ht, units.H).T)
         self.n_components_ = len(self.components_)
+        self._keep_relevance(problem, units, best)
         self.n_samples_fit_ = problem.X.shape[0]
         self.n_iter_ = state.iteration
         self.objective_ = float(units.objective(best.objective))
@@ -702,6 +778,15 @@ class NMF(FactorModel):
             "objective": units.objective(np.array(best.result.history.objective)),
             "seconds": np.array(best.result.history.seconds),
         }
+
+    def _keep_relevance(self, problem: Problem, units: Units, best: _Outcome) -> None:
+        relevance = relevance_of(problem)
+        if relevance is None or best.relevance is None:
+            for name in ("relevance_", "dispersion_"):
+                self.__dict__.pop(name, None)
+            return
+        self.relevance_ = best.relevance
+        self.dispersion_ = float(units.loss(relevance.weight))
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
         """What was found, as plain data.
@@ -727,17 +812,23 @@ class NMF(FactorModel):
 
     def _chosen(self) -> dict[str, str]:
         """What the fit settled on where the parameters left that open."""
-        return {"solver": self.solver_}
+        chosen = {"solver": self.solver_}
+        if hasattr(self, "relevance_"):
+            chosen["n_components"] = f"{self.n_components_} of {self.n_components}"
+        return chosen
 
     def _validate_params(self) -> None:
         check_nmf(self)
+        ard_of(self)
         self._loss()
 
     def _check_contents(self) -> None:
         """What `file_contents` cannot say: the loss is whole, and priors fit the number of components."""
         if self.loss_.estimated or not np.isfinite(self.loss_.parameter):
             raise ValueError(f"its loss_ is {self.loss_!r}, whose parameter is not a number")
-        entrywise(self.prior_W).terms()
+        if isinstance(self.prior_W, ARD) and not hasattr(self, "relevance_"):
+            raise ValueError("it lacks relevance_, which its ARD prior is applied to new rows by")
+        self._prior_of_rows().terms()
 
     def _expected(self, Y: np.ndarray) -> np.ndarray:
         """Under the Bernoulli loss, probabilities of the odds W H."""

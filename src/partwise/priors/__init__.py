@@ -1,5 +1,6 @@
 """Priors: what is believed of a factor before seeing data."""
 
+from partwise.priors.ard import ARD, Relevance
 from partwise.priors.base import NO_PRIOR, Coupling, Pairing, Prior, SumPrior, entrywise
 from partwise.priors.bounds import Bounds
 from partwise.priors.direction import Direction
@@ -11,6 +12,7 @@ from partwise.priors.scaled_graph import ScaledGraph
 from partwise.priors.terms import NO_TERMS, KernelTerms, Terms
 
 __all__ = [
+    "ARD",
     "COUPLINGS",
     "NO_PRIOR",
     "NO_TERMS",
@@ -24,6 +26,7 @@ __all__ = [
     "KernelTerms",
     "Pairing",
     "Prior",
+    "Relevance",
     "ScaledGraph",
     "SumPrior",
     "Terms",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -220,7 +220,14 @@ class Pairing(ABC):
 
     Like a `Coupling` it is replaced, at the beginning of every half-step, by terms of the factor that moves. These
     touch it there, and lie above it everywhere else while the other factor is held.
+
+    Attributes
+    ----------
+    scale_free : bool
+        Whether columns of W may be multiplied by a number and those of Hᵀ divided by it at no cost.
     """
+
+    scale_free: ClassVar[bool] = True
 
     @abstractmethod
     def value(self, W: np.ndarray, Ht: np.ndarray) -> float:

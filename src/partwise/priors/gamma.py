@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,11 @@ class Gamma(Prior):
 
     Parameters
     ----------
-    shape, rate : float or array of shape (n_components,)
-        Shape (> 0) and rate (≥ 0), for all components or one for each. A rate of 0 gives an improper prior.
+    shape : float or array of shape (n_components,)
+        Shape (> 0), for all components or one for each.
+    rate : float or array of shape (n_components,) or (n_rows, n_components)
+        Rate (≥ 0), for all components, one for each, or one for each entry of the factor: of W, or of the transpose
+        of H. A rate of 0 gives an improper prior.
     shift : float, optional
         The ε of the shifted prior; by default 1e-6 times the prior mean. Used only where shape < 1.
 
@@ -42,10 +45,10 @@ class Gamma(Prior):
     def __post_init__(self) -> None:
         shape, rate = np.asarray(self.shape, float), np.asarray(self.rate, float)
         right = ((shape > 0) & (shape < np.inf)).all() and ((rate >= 0) & (rate < np.inf)).all()
-        if not right or shape.ndim > 1 or rate.ndim > 1:
+        if not right or shape.ndim > 1 or rate.ndim > 2:
             raise ValueError(
-                f"Gamma needs shape > 0 and rate ≥ 0, each a number or one for each component; got "
-                f"shape={self.shape}, rate={self.rate}."
+                f"Gamma needs shape > 0 and rate ≥ 0, each a number or one for each component (the rate also one "
+                f"for each entry); got shape={self.shape}, rate={self.rate}."
             )
         if self.shift is not None and not 0 < self.shift < float("inf"):
             raise ValueError(f"Gamma's shift must be positive; got {self.shift}.")
@@ -56,17 +59,24 @@ class Gamma(Prior):
         if self.shift is not None:
             return self.shift
         rate = np.asarray(self.rate, float)
+        if rate.ndim == 2:
+            # One shift for each component: that of its smallest mean.
+            rate = rate.max(axis=0)
         return 1e-6 * np.where(rate > 0, self.shape / np.where(rate > 0, rate, 1.0), 1.0)
 
     def terms(self) -> Terms:
         """Linear and logarithmic; the logarithm is shifted for shape < 1."""
         shape, rate = np.asarray(self.shape, float), np.asarray(self.rate, float)
         return Terms(
-            linear=rate if rate.ndim == 0 else rate[None],
+            linear=rate[None] if rate.ndim == 1 else rate,
             log=np.maximum(shape - 1.0, 0.0),
             concave=np.maximum(1.0 - shape, 0.0),
             shift=np.where(shape < 1, self.epsilon, 0.0),
         )
+
+    def rows(self, index: Any) -> Gamma:
+        """The same with the rates of these rows."""
+        return self if np.ndim(self.rate) < 2 else replace(self, rate=np.asarray(self.rate)[index])
 
     def normaliser(self) -> Any:
         """Shape · log rate − log Γ(shape); 0 for an improper prior."""

@@ -1,9 +1,11 @@
 """MAP estimation for NMF with Gamma priors, on faces (Ben Baccar 2018).
 
-Three things are shown. The log-posterior under the updates (5) and (6), W first and then H: it never falls. The
+What is shown: the log-posterior under the updates (5) and (6), W first and then H: it never falls. The
 held-out Poisson log-likelihood against the strength of the prior: most pixels are hidden (where data are plenty no
 prior matters much), and the prior's mean is kept while its shape grows (shape 1 is exponential, large shapes pull
-every entry to the mean, below 1 they push entries to zero). And the parts, without a prior and under the best one.
+every entry to the mean, below 1 they push entries to zero). And the parts: without a prior and under the best one,
+and of the complete pictures under shapes below, at and above 1, on W, on H and on both. Here rows are pictures, so H
+holds the parts; in the notes columns are, and the parts are in their W.
 
 Without a prior the likelihood can be astronomically low on small images. A row of the digits shows 13 of 64 pixels
 for 25 weights. Where one of its pixels is fitted best by a part that has next to nothing there, 1e-20 say, the weight
@@ -22,6 +24,7 @@ import typer
 from scipy.special import gammaln
 from sklearn.exceptions import ConvergenceWarning
 
+from partwise.comparison import mean_sparseness
 from partwise.core import run
 from partwise.datasets import fetch_orl, load_digits
 from partwise.interrupts import uninterrupted
@@ -31,6 +34,8 @@ from partwise.plot import draw_curve, draw_parts, figure, save_figure
 from partwise.priors import Gamma
 
 SHAPES = (0.5, 1.0, 1.5, 2.0, 4.0, 8.0, 16.0)
+#: Shapes of the priors of W and H on complete pictures. The other factor's is 1, which settles the scale.
+PAIRS = ((1.0, 1.0), (0.5, 1.0), (4.0, 1.0), (1.0, 0.5), (1.0, 4.0), (0.5, 0.5), (4.0, 4.0))
 
 
 def faces_or_digits() -> tuple[np.ndarray, tuple[int, int], str]:
@@ -81,6 +86,7 @@ def reproduce_map(
         score = held_out(X, W @ model.components_, hidden)
         strengths.append({"shape": None if prior is None else prior.shape, "log_likelihood": score})
         models[str(strengths[-1]["shape"])] = model
+    complete = complete_faces(X, n_components, mean, iterations, seed)
     best = max(strengths[1:], key=lambda row: row["log_likelihood"])
     summary: dict[str, Any] = {
         "data": name,
@@ -90,10 +96,12 @@ def reproduce_map(
         "smallest_step": {solver: float(np.diff(t).min()) for solver, t in traces.items()},
         "held_out": strengths,
         "best_shape": best["shape"],
+        "complete": [row for row, _ in complete],
     }
     summary["lines"] = describe(summary, folder)
     with uninterrupted():
         draw(folder / "map.png", summary, models, shape)
+        draw_complete(folder / "map-faces.png", complete, shape)
         write_json(folder / "map.json", summary)
     return summary
 
@@ -108,7 +116,8 @@ def log_posterior(
     from partwise.matrix import Dense
     from partwise.solvers import make_solver
 
-    matrix = Dense.of(X)
+    # In double precision, in which rises of the last iterations are not lost in rounding.
+    matrix = Dense.of(X.astype(float))
     loss = BetaDivergence(1.0)
     problem = Problem(matrix, loss, prior, prior, shift=loss.shift(matrix.mean(), matrix.dtype))
     W, Ht = random_factors(matrix, n_components, np.random.default_rng(seed))
@@ -120,6 +129,38 @@ def log_posterior(
     constant = float((positive * np.log(positive)).sum() - X.sum() - gammaln(X + 1).sum())
     constant += (W.size + Ht.size) * prior.normaliser()
     return [constant - value for value in history.objective]
+
+
+def complete_faces(
+    X: np.ndarray, n_components: int, mean: float, iterations: int, seed: int
+) -> list[tuple[dict[str, Any], NMF]]:
+    """Fits to complete pictures under each of `PAIRS`: error, zeros and sparseness of both factors."""
+    found = []
+    for of_W, of_H in PAIRS:
+        model = NMF(
+            n_components,
+            beta_loss="kullback-leibler",
+            prior_W=Gamma(of_W, of_W / mean),
+            prior_H=Gamma(of_H, of_H / mean),
+            init="random",
+            random_state=seed,
+            max_iter=iterations,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            W = model.fit_transform(X)
+        H = model.components_
+        row = {
+            "shape_W": of_W,
+            "shape_H": of_H,
+            "relative_error": float(np.linalg.norm(X - W @ H) / np.linalg.norm(X)),
+            "zeros_W": float(np.mean(W == 0)),
+            "zeros_H": float(np.mean(H == 0)),
+            "sparseness_W": mean_sparseness(W),
+            "sparseness_H": mean_sparseness(H),
+        }
+        found.append((row, model))
+    return found
 
 
 def held_out(X: np.ndarray, Y: np.ndarray, hidden: np.ndarray) -> float:
@@ -149,12 +190,19 @@ def describe(summary: dict[str, Any], folder: Path) -> list[str]:
         max(r["log_likelihood"] for r in summary["held_out"][1:]) - summary["held_out"][0]["log_likelihood"]
     )
     lines.append(f"  best shape {summary['best_shape']:g}: {gain:+.4g} per hidden pixel against no prior")
+    lines.append("  complete pictures, shapes of the priors of W and H (mean kept; H holds the parts):")
+    for row in summary["complete"]:
+        lines.append(
+            f"    W {row['shape_W']:<3g} H {row['shape_H']:<3g} relative error {row['relative_error']:.4f}, zeros in "
+            f"W {100 * row['zeros_W']:4.1f} %, in H {100 * row['zeros_H']:4.1f} %, "
+            f"sparseness {row['sparseness_W']:.2f}, {row['sparseness_H']:.2f}"
+        )
     if gain > 100:
         lines.append(
             "  without a prior, parts of which a row shows next to nothing get any weight that fits what it shows; "
             "hidden pixels follow"
         )
-    return [*lines, f"Results are in {folder}/: map.png, map.json"]
+    return [*lines, f"Results are in {folder}/: map.png, map-faces.png, map.json"]
 
 
 def draw(path: Path, summary: dict[str, Any], models: dict[str, NMF], shape: tuple[int, int]) -> None:
@@ -196,4 +244,21 @@ def draw(path: Path, summary: dict[str, Any], models: dict[str, NMF], shape: tup
         ),
     ):
         draw_parts(place, models[key].components_[:25], shape, title)
+    save_figure(drawing, path)
+
+
+def draw_complete(path: Path, complete: list[tuple[dict[str, Any], NMF]], shape: tuple[int, int]) -> None:
+    """Parts of the complete pictures: shape 1 in the middle, below 1 on the left, above 1 on the right."""
+    places = {(1.0, 1.0): "one"}
+    places |= {(s, 1.0): f"W {s:g}" for s in (0.5, 4.0)} | {(1.0, s): f"H {s:g}" for s in (0.5, 4.0)}
+    places |= {(s, s): f"both {s:g}" for s in (0.5, 4.0)}
+    rows = [[f"{on} 0.5", "one", f"{on} 4"] for on in ("W", "H", "both")]
+    drawing, axes = figure(rows, size=(12.0, 11.0))
+    for row, model in complete:
+        name = places[row["shape_W"], row["shape_H"]]
+        few = 25 if name == "one" else 9
+        on, _, value = name.partition(" ")
+        title = "shape 1 on both" if name == "one" else f"shape {value} on {on}"
+        title += f": {100 * row['zeros_H']:.0f} % zeros"
+        draw_parts(axes[name], model.components_[:few], shape, title, columns=5 if few == 25 else 3)
     save_figure(drawing, path)

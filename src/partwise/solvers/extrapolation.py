@@ -113,7 +113,8 @@ def balance(problem: Problem, state: State) -> None:
     Pushing on lets one half grow and the other shrink without end; the product does not notice, rounding does.
     """
     free = problem.terms_W.scale_free and problem.terms_H.scale_free
-    tied = problem.prior_W.couplings() or problem.prior_H.couplings()
+    tied = bool(problem.prior_W.couplings() or problem.prior_H.couplings())
+    tied = tied or not all(one.scale_free for one in problem.pairings)
     if not free or tied or problem.free_H is not None or problem.free_W is not None:
         return
     top_W, top_H = np.abs(state.W).max(axis=0, initial=0.0), np.abs(state.Ht).max(axis=0, initial=0.0)
