@@ -415,7 +415,8 @@ class BinaryNMF(FactorModel):
         if not self.per_component:
             activation = np.full(len(W), activation.mean())
         activation = np.clip(activation, *limits(counts, len(W)))
-        variance = noise_of(counts, method, W, activation).variance
+        # After Ctrl-C or the time limit nothing that takes long may begin.
+        variance = noise_of(counts, method, W, activation, 0 if session.stopped else 5).variance
         return {"W": W, "activation": activation, "variance": np.array(variance)}
 
     def _choose_start(
