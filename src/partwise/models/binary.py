@@ -391,7 +391,7 @@ class BinaryNMF(FactorModel):
     ) -> Iterator[Outcome]:
         """What is found from one start, ever better: the start itself, EM from there, and each rescue that pays."""
         start = session.stage(f"{name}-start", lambda: self._start(session, counts, method, rng), rng)
-        state = method.init(start["W"], start["activation"], variance=float(start["variance"]))
+        state = method.init(start["W"], start["activation"], 0, float(start["variance"]))
         yield untried(method, state)
         # If the start was cut short, no checkpoint may keep a run that begins there.
         found = learn(counts, method, state, rng, name="" if session.stopped else name)
