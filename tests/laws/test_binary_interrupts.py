@@ -24,7 +24,6 @@ CASES = {
     "per component": {"per_component": True, "init": "data", "perturb": [0.3] * 4},
     "rescue": {"init": DEAD},
     "rescue, truncated": {"init": DEAD, "inference": "truncated"},
-    "gaussian, truncated": {"noise": "gaussian", "inference": "truncated", "rescue": False, "max_iter": 8},
     "widened": {
         "inference": "truncated",
         "n_candidates": "all",
