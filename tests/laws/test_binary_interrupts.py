@@ -12,7 +12,7 @@ import pytest
 from partwise import BinaryNMF
 from partwise.core import Checkpoint, Interrupted
 from partwise.datasets import make_bars
-from partwise.latent import binary_start, em, inference, rescue
+from partwise.latent import binary_start, em, inference, noise, rescue
 from partwise.latent.em import ExpectationMaximization
 
 BARS = make_bars(150, random_state=2)
@@ -43,8 +43,10 @@ class Presses:
 
     places = (
         (inference, "enumerated"),
-        (inference, "preselected"),
-        (em, "em_update"),
+        (noise, "preselected"),
+        (noise, "gram_preselected"),
+        (noise, "em_update"),
+        (noise, "nonnegative_update"),
         (em, "activation_update"),
         (em, "log_likelihood"),
         (rescue, "moves"),

@@ -390,7 +390,7 @@ class BinaryNMF(FactorModel):
     ) -> Iterator[Outcome]:
         """What is found from one start, ever better: the start itself, EM from there, and each rescue that pays."""
         start = session.stage(f"{name}-start", lambda: self._start(session, counts, method, rng), rng)
-        state = method.init(start["W"], start["activation"], variance=float(start["variance"]))
+        state = method.init(start["W"], start["activation"], 0, float(start["variance"]))
         yield untried(method, state)
         # If the start was cut short, no checkpoint may keep a run that begins there.
         found = learn(counts, method, state, rng, name="" if session.stopped else name)
@@ -414,7 +414,8 @@ class BinaryNMF(FactorModel):
         if not self.per_component:
             activation = np.full(len(W), activation.mean())
         activation = np.clip(activation, *limits(counts, len(W)))
-        variance = noise_of(counts, method, W, activation).variance
+        # After Ctrl-C or the time limit nothing that takes long may begin.
+        variance = noise_of(counts, method, W, activation, 0 if session.stopped else 5).variance
         return {"W": W, "activation": activation, "variance": np.array(variance)}
 
     def _choose_start(
