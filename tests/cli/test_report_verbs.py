@@ -68,7 +68,7 @@ def test_pictures_of_a_fit_are_in_its_report(fitted, tmp_path, capsys):
     assert "does not exist" in capsys.readouterr().err
 
 
-FOLDERS = ("fit", "tiles", "parts", "communities", "classify", "topics", "compare", "separate")
+FOLDERS = ("fit", "tiles", "parts", "communities", "classify", "topics", "compare", "separate", "posterior")
 
 
 def test_every_verb_with_a_folder_of_results_can_leave_the_report_out():

@@ -22,7 +22,7 @@ COMMANDS = sorted(
         for page in PAGES.values()
         for command in re.findall(r"`(partwise reproduce [a-z][^`\n…]*)`", page)
     }
-    | {one["command"] for one in OWNERS.values()}
+    | {one["command"] for one in OWNERS.values() if one["command"].startswith("partwise")}
 )
 
 spec = importlib.util.spec_from_file_location("tables", DOCS / "tables.py")
@@ -36,8 +36,8 @@ def marked():
 
 
 def test_every_picture_has_a_command_and_a_page():
-    shown = {name for page in PAGES.values() for name in re.findall(r"\(_static/([^)]+)\)", page)}
-    kept = {path.name for path in (DOCS / "_static").iterdir()}
+    shown = {name for page in PAGES.values() for name in re.findall(r"[(\"]_static/([^)\"]+)[)\"]", page)}
+    kept = {path.name for path in (DOCS / "_static").glob("*.png")}
     assert kept == shown == set(OWNERS)
 
 
@@ -45,6 +45,9 @@ def test_every_picture_has_a_command_and_a_page():
 def test_the_command_writes_the_picture_it_owns(picture):
     owner = OWNERS[picture]
     words = owner["command"].split()
+    if words[0] == "python":
+        assert Path(owner["file"]).stem in taken_by(ROOT / words[1])
+        return
     if words[1] == "reproduce":
         path = Path("reproduce") / f"{words[2].replace('-', '_')}.py"
     else:
@@ -54,6 +57,15 @@ def test_the_command_writes_the_picture_it_owns(picture):
     assert owner["file"] in source or re.search(r'f"[^"]*\}\.png"', source), (
         f"{path} writes no {owner['file']}"
     )
+
+
+def taken_by(script):
+    """Names of the pictures that docs/screenshots.py takes."""
+    text = script.read_text(encoding="utf-8")
+    small = re.search(r"SMALL = \{(.*?)\}", text, re.DOTALL)[1]
+    return set(re.findall(r'"(report-[\w-]+)": Shot', text)) | {
+        f"report-small-{name}" for name in re.findall(r'"(\w+)":', small)
+    }
 
 
 @pytest.mark.parametrize("command", COMMANDS)

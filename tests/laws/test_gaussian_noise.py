@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 from scipy.stats import norm
@@ -102,6 +102,8 @@ def test_few_active_of_all_candidates_is_truncation(size, weighted, gamma):
 @given(size=sizes, weighted=st.booleans(), own=st.booleans())
 def test_em_never_lowers_the_likelihood(size, weighted, own):
     counts, _, _, W, pi, _ = draw(size, weighted)
+    # Data of which one number was observed have no variance to learn; the model refuses them.
+    assume(least_variance(counts) > 1e-12)
     start = np.random.default_rng(size[3] + 1).gamma(1.0, 2.0, W.shape)
     method = ExpectationMaximization(
         EVERYTHING[own],

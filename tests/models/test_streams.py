@@ -56,7 +56,7 @@ def test_missing_entries_weights_and_sparse_blocks(X):
     r = np.random.default_rng(1).random(90) + 0.5
 
     def fit(data):
-        model = NMF(3, solver="mu", max_iter=20, tol=0).fit(data, sample_weight=r)
+        model = NMF(3, solver="emu", max_iter=20, tol=0).fit(data, sample_weight=r)
         return model.components_
 
     assert np.allclose(fit(holes), fit(cut(holes, (40, 50))), rtol=1e-8)

@@ -15,6 +15,8 @@ from partwise.solvers import AlternatingSolver, Hals
 ITERATIONS = 2
 #: Entries at zero are raised to this share of the mean of their component, so that no datum is left without a part.
 RAISED = 1e-3
+#: The tolerance of the start, whatever that of the fit: nobody needs a start to be exact.
+ENOUGH = 1e-4
 
 
 def helps(problem: Problem, solver: AlternatingSolver) -> bool:
@@ -78,7 +80,7 @@ def frobenius_start(
         squares,
         solver,
         solver.init(squares, W.copy(), Ht.copy()),
-        stopping=solver.stopping(tol),
+        stopping=solver.stopping(max(tol, ENOUGH)),
         max_iter=ITERATIONS * max_iter,
         rng=rng,
         name=name,

@@ -631,7 +631,7 @@ class NMF(FactorModel):
         fastest solver for it. Who gives a start as well studies the updates, and gets these; so do penalties, which
         under exact steps may leave no component at all where multiplicative updates only come near that.
         """
-        plain = problem.terms_W.empty and problem.terms_H.empty
+        plain = all(terms.empty and terms.lower == 0 for terms in (problem.terms_W, problem.terms_H))
         if self.solver == "mu" and self.init != "custom" and plain:
             return best_solver(problem, self.shuffle)
         return pick_solver(self.solver, problem, self.shuffle)
