@@ -90,6 +90,10 @@ def reference(package: str) -> str:
     """A list of the exported classes and functions, then each with its public methods."""
     module = importlib.import_module(package)
     values = {name: getattr(module, name) for name in module.__all__}
+    if package != "partwise":
+        # What the package itself exports too is described there.
+        whole = importlib.import_module("partwise")
+        values = {name: value for name, value in values.items() if name not in whole.__all__}
     # Functions made by a factory have no docstring of their own.
     documented = {
         name: value

@@ -134,7 +134,7 @@ class NMF(FactorModel):
         ``init="custom"`` or fixed components, order and scale are left as they come.
     n_components_, n_iter_, n_features_in_ : int
         Number of components, of iterations done and of columns.
-    relevance_ : array of shape (n_components_,)
+    relevance_ : array, one number for each component
         Only with `ARD`: the scale λ of each component that is left.
     dispersion_ : float
         Only with `ARD`: the φ used, for the Frobenius loss the noise variance.
