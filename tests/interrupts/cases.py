@@ -304,6 +304,7 @@ VERBS: dict[str, Verb] = {
     "classify": verb(
         "classify DATA/digits.npz --key X --labels y -k 20 --mixtures 4 --shape 8x8 -o out",
         "predictions.csv",
+        "W.csv",
         "classes.png",
         *KEPT,
     ),
@@ -319,6 +320,8 @@ VERBS: dict[str, Verb] = {
         "compare.csv",
         "compare.png",
         "summary.json",
+        "report.html",
+        "report.json",
     ),
     "separate": verb(
         "separate DATA/chord.wav -k 4 --sources 2 -o out",

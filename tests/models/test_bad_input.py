@@ -1,10 +1,12 @@
 """Bad input gets a sentence that names the problem, the place and the way out."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from partwise import NMF, non_negative_factorization
+from partwise import NMF, MixtureClassifier, non_negative_factorization
 from partwise.priors import Gamma
 
 A = np.arange(1.0, 13).reshape(4, 3)
@@ -129,3 +131,12 @@ def test_holding_h_needs_h():
 def test_two_shifted_priors_do_not_combine():
     with pytest.raises(ValueError, match="Two Gamma priors"):
         NMF(2, prior_W=Gamma(0.5, 1) + Gamma(2, 1)).fit(A)
+
+
+def test_a_signalling_nan_is_refused_in_a_sentence_alone():
+    X = np.ones((4, 3), np.float32)
+    X.view(np.uint32)[1, 1] = 0x7FA00000
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            MixtureClassifier(1).fit(X, [0, 1, 0, 1])

@@ -42,7 +42,8 @@ def read_spss(path: Path, source: str, reading: Reading) -> Table:
         labels = meta.variable_value_labels.get(name, {})
         spoken = asked and len({folded(str(label)) for label in labels.values()} & WORDS) > 1
         cells.append([_cell(value, labels if spoken else {}) for value in columns[name]])
-    rows = [names, *map(list, zip(*cells))]
+    # Damaged files may have variables without a name.
+    rows = [["" if name is None else str(name) for name in names], *map(list, zip(*cells))]
     return table_of_cells(lambda: enumerate(rows, start=1), source, True, None, reading)
 
 

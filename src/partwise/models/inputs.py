@@ -43,7 +43,8 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     if not is_anndata(X):
         # Before scikit-learn converts it: scipy's conversions trust the indices too.
         require_well_formed(X)
-        with plainly_refused(type(estimator).__name__):
+        # (Signalling NaN, as damaged files hold, make NumPy warn before scikit-learn refuses them.)
+        with plainly_refused(type(estimator).__name__), np.errstate(invalid="ignore", over="ignore"):
             found = validate_data(estimator, without_mask(X), y, reset=reset, **checks)
             array = found[0] if isinstance(found, tuple) else found
             if array.dtype.kind in "US":
