@@ -74,3 +74,11 @@ def test_the_gram_matrix_has_the_same_bits_for_any_number_of_threads():
     with thread_limit(2):
         assert np.array_equal(one, gram(Y))
     assert np.allclose(one, Y.T.astype(float) @ Y.astype(float))
+
+
+def test_columns_of_tiny_numbers_have_a_basis_in_single_precision():
+    Y = np.random.default_rng(0).random((50, 3)).astype(np.float32) * np.float32(1e-41)
+    with np.errstate(all="raise", under="ignore"):
+        Q, _ = orthonormalise(Y, exact=False)
+    assert Q.dtype == np.float32
+    assert np.abs(Q.T.astype(float) @ Q - np.eye(3)).max() < 1e-5

@@ -10,6 +10,8 @@ from partwise.parallel import matmul, over_rows
 _BLOCK = 2048
 #: Columns more dependent than this are left to Householder reflections.
 _DEPENDENT = 1e-5
+#: Numbers above this are left to double precision.
+_LARGE = 1e30
 
 
 def orthonormalise(Y: np.ndarray, exact: bool = True) -> tuple[np.ndarray, np.ndarray]:
@@ -39,9 +41,11 @@ def orthonormalise(Y: np.ndarray, exact: bool = True) -> tuple[np.ndarray, np.nd
             Q, R = np.linalg.qr(Y.astype(float))
             return (Q if exact else Q.astype(Y.dtype)), R
         inverse = np.linalg.inv(factor)
-        Q = matmul(Q.astype(float) if exact else Q, inverse if exact else inverse.astype(Y.dtype))
+        # Columns of tiny numbers have an inverse beyond single precision.
+        double = exact or np.abs(inverse).max() > _LARGE
+        Q = matmul(Q.astype(float) if double else Q, inverse if double else inverse.astype(Y.dtype))
         R = factor @ R
-    return Q, R
+    return (Q if exact else Q.astype(Y.dtype, copy=False)), R
 
 
 def _cholesky(Y: np.ndarray) -> np.ndarray | None:
