@@ -208,8 +208,8 @@ def load(file: Path) -> None:
         try:
             partwise.io.read(path)
         except DataError as error:
-            # Nothing found as yet is a table without rows.
-            if "no rows of data" not in str(error):
+            # Nothing found as yet is a table without rows, or with their names alone.
+            if "no rows of data" not in str(error) and "no column of numbers" not in str(error):
                 raise
 
     readers = {
