@@ -22,7 +22,7 @@ load_plugins()
 settings.register_profile(
     "laws",
     deadline=None,
-    max_examples=25,
+    max_examples=20,
     suppress_health_check=list(HealthCheck),
     derandomize=bool(os.environ.get("CI")),
 )
