@@ -1,8 +1,12 @@
-"""Ctrl-C held back around statements of which all must be done, or none; SIGTERM heard as Ctrl-C is."""
+"""Ctrl-C held back around statements of which all must be done, or none, and repeated where Python ignored it;
+SIGTERM heard as Ctrl-C is.
+"""
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +16,8 @@ from types import FrameType
 #: Seconds after which Ctrl-C, pressed again, ends a block that it was held back in. (Programs that start others may
 #: pass on a signal that these get from the terminal as well: two within milliseconds are one.)
 PATIENCE = 1.0
+#: Seconds after which a Ctrl-C that Python ignored is repeated: by then the callback that it came in has ended.
+REPEATED_AFTER = 0.002
 
 
 @contextmanager
@@ -41,6 +47,35 @@ def uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
         if pressed:
             handler(signal.SIGINT, None)
+
+
+@contextmanager
+def never_ignored() -> Iterator[None]:
+    """A block in which no Ctrl-C is lost to a callback.
+
+    Python ignores exceptions in `__del__`, in callbacks of weak references and in functions that C code calls back: a
+    KeyboardInterrupt that happens to be raised there goes to `sys.unraisablehook`, and the program goes on as if
+    nobody had pressed. In this block that hook repeats it. Where another thread opened the block, nothing is changed.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = sys.unraisablehook
+
+    def repeat(ignored: sys.UnraisableHookArgs) -> None:
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            before(ignored)
+            return
+        # From another thread: a signal sent from here would be raised here, in the same callback.
+        again = threading.Timer(REPEATED_AFTER, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = repeat
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 @contextmanager

@@ -1,13 +1,16 @@
 """Ctrl-C held back: nothing of a block is lost, and nothing of the signal."""
 
 import signal
+import sys
 import threading
 import time
+import weakref
 
 import pytest
 from numba.core import event
 
-from partwise.interrupts import uninterrupted
+from partwise.core.session import Interrupted, open_session
+from partwise.interrupts import never_ignored, uninterrupted
 from partwise.jit import njit
 
 
@@ -110,3 +113,66 @@ def test_on_another_thread_nothing_is_held_back():
     thread.start()
     thread.join()
     assert seen == [signal.default_int_handler]
+
+
+class Thing:
+    pass
+
+
+def press_in_a_callback():
+    """Ctrl-C while a weak reference is told that its object is gone: Python ignores what is raised there."""
+    thing = Thing()
+    told = []
+    reference = weakref.ref(thing, lambda gone: (told.append(gone), press()))
+    del thing
+    assert told == [reference]
+
+
+def wait_for_it():
+    for _ in range(200):
+        time.sleep(0.01)
+
+
+def test_ctrl_c_in_a_callback_that_python_ignores_is_repeated():
+    before = sys.unraisablehook
+    done = []
+
+    def work():
+        with never_ignored():
+            press_in_a_callback()
+            done.append("after the callback")
+            wait_for_it()
+            done.append("nothing came")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == ["after the callback"]
+    assert sys.unraisablehook is before
+
+
+def test_a_fit_hears_ctrl_c_that_came_in_a_callback():
+    def fit():
+        with open_session() as session:
+            session.kept = True
+            press_in_a_callback()
+            wait_for_it()
+            pytest.fail("the press was lost")
+
+    with pytest.warns(Interrupted):
+        fit()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_other_exceptions_in_callbacks_go_where_they_went():
+    seen = []
+    before = sys.unraisablehook
+    sys.unraisablehook = lambda ignored: seen.append(ignored.exc_type)
+    try:
+        with never_ignored():
+            thing = Thing()
+            reference = weakref.ref(thing, lambda gone: 1 / 0)
+            del thing
+            assert reference() is None
+    finally:
+        sys.unraisablehook = before
+    assert seen == [ZeroDivisionError]

@@ -12,7 +12,7 @@ import typer
 from partwise._version import __version__
 from partwise.cli.groups import ListedGroup
 from partwise.cli.options import writes_report
-from partwise.interrupts import terminable
+from partwise.interrupts import never_ignored, terminable
 from partwise.messages import printed
 from partwise.plugins import named, package_of
 
@@ -93,7 +93,7 @@ for _name, _place in VERBS.items():
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; bad input ends with one sentence on stderr and exit code 2."""
-    with terminable() as terminated:
+    with never_ignored(), terminable() as terminated:
         code = outcome(arguments)
     sys.exit(TERMINATED if terminated and code == INTERRUPTED else code)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from threading import Event
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ import numpy as np
 from partwise.compiling import clock
 from partwise.core.checkpoint import Checkpoint
 from partwise.core.progress import ProgressBar
-from partwise.interrupts import uninterrupted
+from partwise.interrupts import never_ignored, uninterrupted
 
 _Outcome = TypeVar("_Outcome")
 
@@ -340,10 +340,12 @@ def open_session(
     session = Session(max_time, bar, checkpoint, parent)
     token = _current.set(session)
     try:
-        if bar is not None:
-            with uninterrupted():
-                bar.start()
-        yield session
+        # The outermost session is enough: its fit is where the others run.
+        with never_ignored() if parent is None else nullcontext():
+            if bar is not None:
+                with uninterrupted():
+                    bar.start()
+            yield session
     except KeyboardInterrupt:
         if not session.kept:
             raise
@@ -373,7 +375,8 @@ def whole_session() -> Iterator[Session]:
     session = WholeSession()
     token = _current.set(session)
     try:
-        yield session
+        with never_ignored():
+            yield session
     finally:
         _current.reset(token)
 
