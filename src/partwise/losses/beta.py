@@ -14,19 +14,11 @@ derivative is y^(β−1) − x y^(β−2): `push` less `pull`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 
 from partwise.losses.base import Loss, ScalarFunctions, scalar, strict_scalar
+from partwise.losses.logarithm import relative_kl
 
 NAMES = {"frobenius": 2.0, "kullback-leibler": 1.0, "itakura-saito": 0.0}
-
-
-@strict_scalar
-def _relative_kl(r: float) -> float:
-    """``r − log(1 + r)``, by its series near 0 where the difference cancels."""
-    if abs(r) < 1e-3:
-        return r * r * (0.5 - r * (1.0 / 3.0 - r * (0.25 - r * (0.2 - r / 6.0))))
-    return r - log(1.0 + r)
 
 
 @strict_scalar
@@ -49,7 +41,7 @@ def _kl(x: float, y: float, p: float) -> float:
     if x <= 0.0:
         return y
     # Written around r = y/x − 1, which keeps full precision where x and y almost agree.
-    return x * _relative_kl(y / x - 1.0)
+    return x * relative_kl(y / x - 1.0)
 
 
 @scalar
@@ -64,7 +56,7 @@ def _kl_push(one: float, y: float, p: float) -> float:
 
 @strict_scalar
 def _is(x: float, y: float, p: float) -> float:
-    return _relative_kl(x / y - 1.0)
+    return relative_kl(x / y - 1.0)
 
 
 @scalar

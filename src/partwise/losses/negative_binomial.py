@@ -23,7 +23,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from partwise.losses.base import Loss, ScalarFunctions, scalar, strict_scalar
-from partwise.losses.beta import _kl_pull, _relative_kl
+from partwise.losses.beta import _kl_pull
+from partwise.losses.logarithm import relative_kl
 
 
 @strict_scalar
@@ -36,7 +37,7 @@ def _deviance(x: float, y: float, p: float) -> float:
     r = y / x - 1.0
     if abs(r) < 1e-3:
         t = (y - x) / s
-        return x * _relative_kl(r) - s * _relative_kl(t)
+        return x * relative_kl(r) - s * relative_kl(t)
     return spread - x * log1p(r)
 
 

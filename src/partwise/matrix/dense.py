@@ -9,7 +9,7 @@ import numpy as np
 
 from partwise.losses import Loss
 from partwise.matrix.base import InMemory, Matrix, RowSlab, block_height
-from partwise.matrix.kernels import keep_observed, square_errors
+from partwise.matrix.kernels import copy_columns, keep_observed, square_errors
 from partwise.matrix.loss_kernels import kernels_for
 from partwise.parallel import matmul, over_rows, worthwhile
 
@@ -319,5 +319,9 @@ class Dense(InMemory):
             yield RowSlab(first, last, indptr, np.empty(0, np.int32), u.ravel(), v)
 
     def _rows(self, array: np.ndarray, start: int, stop: int) -> np.ndarray:
-        rows = np.ascontiguousarray(array[:, start:stop].T) if self._transposed else array[start:stop]
+        if self._transposed:
+            rows = np.empty((stop - start, array.shape[0]), array.dtype)
+            copy_columns(array, start, rows)
+        else:
+            rows = array[start:stop]
         return rows if self.inner_weight is None else rows * self.inner_weight.astype(self.dtype)

@@ -87,3 +87,20 @@ def square_errors(u: np.ndarray, v: np.ndarray, Y: np.ndarray) -> None:
         for j in range(Y.shape[1]):
             d = u[i, j] - Y[i, j]
             Y[i, j] = d * d if v[i, j] != 0.0 else 0.0 * d
+
+
+@njit(cache=True, nogil=True)
+def copy_columns(array: np.ndarray, start: int, out: np.ndarray) -> None:
+    """Columns `start` … of an array in C order as the rows of `out`.
+
+    Sixteen rows at a time: they share the cache lines that columns next to each other are read from.
+    """
+    n = array.shape[0]
+    whole = n - n % 16
+    for i in range(0, whole, 16):
+        for j in range(out.shape[0]):
+            for q in range(16):
+                out[j, i + q] = array[i + q, start + j]
+    for i in range(whole, n):
+        for j in range(out.shape[0]):
+            out[j, i] = array[i, start + j]

@@ -53,7 +53,8 @@ def _compiled(functions: ScalarFunctions) -> LossKernels:
     make = functools.partial(specialised, tag=functions.name, functions=names)
     return LossKernels(
         make(dense_ratios, fastmath=_FAST),
-        make(dense_divergence),
+        # (The flag is for the sum alone: the functions of a loss keep the arithmetic they were compiled with.)
+        make(dense_divergence, fastmath={"reassoc"}),
         make(sparse_ratios, fastmath=_FAST),
         make(sparse_divergence),
         make(zero_push, fastmath=_FAST),

@@ -16,17 +16,20 @@ For the Frobenius loss f is a parabola, and the step is exact.
 
 from __future__ import annotations
 
-from math import log
 from typing import Any
 
 import numpy as np
 
 from partwise.jit import inlined, njit
+from partwise.losses.logarithm import logarithm
 from partwise.priors.scalar import bounded_minimiser
 from partwise.specialise import specialised
 
 # Sums may be reassociated, which is what lets them use vector instructions.
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+#: Dense rows with a larger share of zeros are read by their other entries alone.
+THIN = 0.4
 
 #: Stand-ins for what `specialised` puts in their place: the step of one coordinate, the loss of a row, and whether
 #: what a coordinate is pushed down by does not depend on the factors.
@@ -36,6 +39,7 @@ FIXED_PUSH = False
 
 
 def descend_rows(
+    rows: np.ndarray,
     indptr: np.ndarray,
     indices: np.ndarray,
     u: np.ndarray,
@@ -56,32 +60,35 @@ def descend_rows(
     sweeps: int,
     keep: float,
     still: float,
+    measured: bool,
     violation: np.ndarray,
     loss: np.ndarray,
     ratio: np.ndarray,
     bits: np.ndarray,
     offset: int,
 ) -> None:
-    """Rows of a slab. A sparse row first copies the columns of B that it meets next to each other.
+    """The rows `rows` of a slab. A sparse row first copies the columns of B that it meets next to each other.
 
-    `ratio` has one entry more than the longest row; `bits` is the same memory read as integers.
+    `ratio` has one entry more than the longest row; `bits` is the same memory read as integers. Losses are left at
+    zero unless `measured`.
     """
     k = Bt.shape[0]
     longest = ratio.shape[0] - 1
     weighted = v.shape[0] > 0
     dense = indices.shape[0] == 0 and u.shape[0] > 0
-    # Entries with u = v = 0 weigh nothing beyond the background: where they are many, dense rows are thinned.
-    thin = dense and not weighted and share_of_zeros(u) > 0.4
+    # Entries with u = v = 0 weigh nothing beyond the background: dense rows with many of them are thinned.
+    may_thin = dense and not weighted
     y = np.empty(longest, Bt.dtype)
-    met = np.empty((0 if dense and not thin else k, longest), Bt.dtype)
-    held = np.empty(longest if thin else 0, indices.dtype)
-    kept = np.empty(longest if thin else 0, u.dtype)
+    met = np.empty((0 if dense and not may_thin else k, longest), Bt.dtype)
+    held = np.empty(longest if may_thin else 0, indices.dtype)
+    kept = np.empty(longest if may_thin else 0, u.dtype)
     fixed = np.empty(k)
-    for i in range(indptr.shape[0] - 1):
+    for i in rows:
         start, stop = indptr[i], indptr[i + 1]
         p = stop - start
         ui = u[start:stop]
         vi = v[start:stop] if weighted else v
+        thin = may_thin and share_of_zeros(ui) > THIN
         if thin:
             p = thinned(ui, held, kept)
             ui = kept[:p]
@@ -99,7 +106,7 @@ def descend_rows(
             fixed[t] = base[t] + (weigh(vi, b[t], p) if weighted and FIXED_PUSH else 0.0)
         loss[r] = descend_row(
             r, ui, vi, a, b, y, p, weighted, fixed, gram, order, linear, quadratic, log_weight, concave, eps,
-            lower, upper, sweeps, keep, still, violation, ratio, bits,
+            lower, upper, sweeps, keep, still, measured, violation, ratio, bits,
         )  # fmt: skip
 
 
@@ -125,6 +132,7 @@ def descend_row(
     sweeps: int,
     keep: float,
     still: float,
+    measured: bool,
     violation: np.ndarray,
     ratio: np.ndarray,
     bits: np.ndarray,
@@ -159,7 +167,7 @@ def descend_row(
             initial = moved
         if moved <= keep * keep * initial or moved <= still * still * size:
             break
-    return row_loss(ui, vi, a, y, p, weighted, fixed, gram, b[owing], owed)
+    return row_loss(ui, vi, a, y, p, weighted, fixed, gram, b[owing], owed) if measured else 0.0
 
 
 @njit(inline="always")
@@ -192,18 +200,29 @@ def poisson_move(
     if log_weight > 0.0:
         g -= log_weight / old
         h += log_weight / (old * old)
+    rho = np.inf
+    if needs_steepest(g, h, old, log_weight):
+        steepest(ui, bits, p)
+        rho = np.float64(ratio[p])
+    return damped_step(g, h, old, rho, upper), g, h
+
+
+@njit(inline="always")
+def needs_steepest(g: float, h: float, old: float, log_weight: float) -> bool:
+    """Whether ρ is worth finding: it is at most 1 / a, and only where that would shorten a step down much."""
+    return g > 0.02 * h * old and old > 0.0 and log_weight == 0.0
+
+
+@njit(inline="always")
+def damped_step(g: float, h: float, old: float, rho: float, upper: float) -> float:
+    """Where a coordinate with slope g and curvature h goes: a Newton step up, a damped one down."""
     new = old
     if g < 0.0:
         if h > 0.0:
             new = old - g / h
     elif g > 0.0 and old > 0.0:
-        # ρ is at most 1 / a; it is worth finding only where that would shorten the step much.
-        rho = 1.0 / old
-        if g > 0.02 * h * old and log_weight == 0.0:
-            steepest(ui, bits, p)
-            rho = min(rho, np.float64(ratio[p]))
-        new = max(old - g / (h + g * rho), 0.0)
-    return min(new, upper), g, h
+        new = max(old - g / (h + g * min(rho, 1.0 / old)), 0.0)
+    return min(new, upper)
 
 
 @njit(inline="always")
@@ -277,7 +296,7 @@ def share_of_zeros(u: np.ndarray) -> float:
     count = 0
     for e in range(u.shape[0]):
         count += u[e] == 0.0
-    return count / u.shape[0]
+    return count / max(1, u.shape[0])
 
 
 @inlined()
@@ -378,8 +397,9 @@ def poisson_row_loss(
     d = y.dtype.type(owed)
     total = 0.0
     for e in range(p):
-        if u[e] > 0.0:
-            total -= np.float64(u[e]) * np.float64(log(y[e] + d * other[e]))
+        # A datum of zero has no logarithm, whatever its reconstruction.
+        z = np.float64(y[e] + d * other[e]) if u[e] > 0.0 else 1.0
+        total -= np.float64(u[e]) * logarithm(z)
     for t in range(a.shape[0]):
         total += fixed[t] * np.float64(a[t])
     return total

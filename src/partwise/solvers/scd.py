@@ -12,11 +12,12 @@ import numpy as np
 
 from partwise.core import Problem, RelativeProgress, State, Stopping, ViolationRatio
 from partwise.losses import Loss
-from partwise.matrix import InMemory, RowSlab
+from partwise.matrix import Dense, InMemory, RowSlab
 from partwise.parallel import over_rows, own_threads, worthwhile
 from partwise.priors import Terms
 from partwise.solvers.base import AlternatingSolver, balanced_start, signed
 from partwise.solvers.descend import DESCEND
+from partwise.solvers.descend_pairs import descend_pairs, rows_for_pairs
 from partwise.solvers.extrapolation import Attempted, Push, rounding
 
 #: Rounds over a row that signed components are given at least.
@@ -76,7 +77,8 @@ class CoordinateDescent(AlternatingSolver):
         assert isinstance(X, InMemory)
         k = at.W.shape[1]
         plain, terms = at.W.copy(), problem.terms_at_W(at.W, at.Ht)
-        violation, rows = self._descend(X, plain, at.Ht, problem, terms, problem.order_W(k), rng)
+        measured = not problem.update_H
+        violation, rows = self._descend(X, plain, at.Ht, problem, terms, problem.order_W(k), rng, measured)
         at.W = plain if push is None else push(slice(0, len(plain)), plain)
         if problem.update_H:
             Ht, terms = at.Ht.copy(), problem.terms_at_H(at.Ht, at.W)
@@ -97,9 +99,11 @@ class CoordinateDescent(AlternatingSolver):
         terms: Terms,
         order: np.ndarray,
         rng: np.random.Generator,
+        measured: bool = True,
     ) -> tuple[float, np.ndarray]:
         order = rng.permutation(order) if self.shuffle else order
-        return descend(X, A, B, problem.loss, problem.shift, terms, order, self.inner_sweeps, 0.1)
+        loss, shift = problem.loss, problem.shift
+        return descend(X, A, B, loss, shift, terms, order, self.inner_sweeps, 0.1, measured=measured)
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
         """One reading of each row, with sweeps until it no longer changes."""
@@ -111,7 +115,7 @@ class CoordinateDescent(AlternatingSolver):
             order = np.arange(Ht.shape[1])
             # Signed components cancel each other, and rows then settle slowly.
             rounds = max(max_iter, SIGNED_ROUNDS) if Ht.min(initial=0.0) < 0 else max_iter
-            descend(X, A, Ht, problem.loss, problem.shift, problem.terms_W, order, rounds, 0.0, still)
+            descend(X, A, Ht, problem.loss, problem.shift, problem.terms_W, order, rounds, 0.0, still, False)
         return A
 
 
@@ -126,10 +130,11 @@ def descend(
     sweeps: int,
     keep: float,
     still: float = 0.0,
+    measured: bool = True,
 ) -> tuple[float, np.ndarray]:
     """Up to `sweeps` rounds over the coordinates `order` of each row of A, in place.
 
-    Returns the violation, and each row's loss without what does not depend on the factors.
+    Returns the violation, and each row's loss without what does not depend on the factors; zeros unless `measured`.
     """
     Bc = X.inner(B)
     k = A.shape[1]
@@ -142,30 +147,35 @@ def descend(
     violation, losses = np.zeros(len(A)), np.zeros(len(A))
     descend_rows = DESCEND[loss.newton]
 
+    in_pairs = loss.newton == "poisson" and isinstance(X, Dense) and not X.weighted
+
     def slab_task(slab: RowSlab) -> None:
         longest = int(np.diff(slab.indptr).max(initial=0))
         ratio = np.zeros(longest + 1, A.dtype)
-        descend_rows(
-            slab.indptr,
-            slab.indices,
-            slab.u,
-            slab.v,
-            A,
-            Bt,
-            base,
-            gram,
+        bits = ratio.view(np.int32 if ratio.itemsize == 4 else np.int64)
+        settings = (
             shift,
             order,
             *held,
             sweeps,
             keep,
             still,
+            measured,
             violation,
             losses,
             ratio,
-            ratio.view(np.int32 if ratio.itemsize == 4 else np.int64),
+            bits,
             slab.start,
         )
+        alone = np.arange(slab.stop - slab.start)
+        if in_pairs and longest:
+            rows = slab.u.reshape(-1, longest)
+            fit_for_pairs = rows_for_pairs(rows)
+            together, alone = np.flatnonzero(fit_for_pairs), np.flatnonzero(~fit_for_pairs)
+            if together.size:
+                descend_pairs(together, rows, A, Bt, base, *settings)
+        if alone.size:
+            descend_rows(alone, slab.indptr, slab.indices, slab.u, slab.v, A, Bt, base, gram, *settings)
 
     def task(a: int, b: int) -> None:
         for slab in X.packed(a, b):

@@ -1,0 +1,116 @@
+"""Compiled pieces of coordinate descent: what is quick equals what is plain."""
+
+import decimal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from partwise.losses import KL
+from partwise.losses.logarithm import logarithm, relative_kl
+from partwise.matrix import Dense
+from partwise.matrix.kernels import copy_columns
+from partwise.priors import ElasticNet, Gamma
+from partwise.priors.terms import Terms
+from partwise.solvers import scd
+from partwise.solvers.scd import descend
+
+TERMS = {
+    "none": Terms(),
+    "net": ElasticNet(0.3, 0.2).terms(),
+    "gamma": Gamma(2.0, 0.5).terms(),
+    "sparse": Gamma(0.5, 0.5).terms(),
+}
+
+
+@njit
+def logarithms(z, out):
+    for i in range(z.size):
+        out[i] = logarithm(z[i])
+
+
+@njit
+def relative(r, out):
+    for i in range(r.size):
+        out[i] = relative_kl(r[i])
+
+
+def applied(function, values):
+    values = np.asarray(values, float)
+    out = np.empty_like(values)
+    function(values, out)
+    return out
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=40))
+def test_logarithms_are_those_of_the_c_library(values):
+    expected = np.log(values)
+    assert np.all(np.abs(applied(logarithms, values) - expected) <= 4e-16 * np.maximum(1.0, np.abs(expected)))
+
+
+def test_logarithms_at_the_ends():
+    assert applied(logarithms, [0.0])[0] == -np.inf
+    assert np.isnan(applied(logarithms, [np.inf, np.nan])).all()
+    assert applied(relative, [-1.0])[0] == np.inf
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(-0.999999, 1e6).filter(lambda r: abs(r) > 1e-15))
+def test_the_relative_divergence_keeps_its_digits(r):
+    with decimal.localcontext(decimal.Context(prec=60)):
+        exact = decimal.Decimal(r) - (1 + decimal.Decimal(r)).ln()
+    # (1 + r is rounded once, which costs digits where r is near −1.)
+    assert applied(relative, [r])[0] == pytest.approx(float(exact), rel=1e-9 if r < -0.9 else 1e-14, abs=0.0)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (15, 3), (16, 16), (37, 5), (100, 33)])
+def test_columns_are_copied_as_rows(shape):
+    array = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    start = shape[1] // 2
+    out = np.empty((shape[1] - start, shape[0]))
+    copy_columns(array, start, out)
+    np.testing.assert_array_equal(out, array[:, start:].T)
+
+
+def problem(n, m, k, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(3.0, (n, m)).astype(dtype)
+    A, B = rng.random((n, k)).astype(dtype), rng.random((m, k)).astype(dtype)
+    A[rng.random(A.shape) < 0.2] = 0.0
+    return X, A, B
+
+
+def descended(X, A, B, terms, sweeps, still=0.0):
+    A = A.copy()
+    violation, losses = descend(Dense.of(X), A, B, KL, 1e-6, terms, np.arange(A.shape[1]), sweeps, 0.0, still)
+    return A, violation, losses
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("terms", TERMS)
+@pytest.mark.parametrize("n", [1, 6, 7])
+def test_rows_in_pairs_do_what_rows_alone_do(n, terms, dtype, monkeypatch):
+    X, A, B = problem(n, 90, 5, dtype)
+    A = np.maximum(A, 0.01) if terms == "gamma" else A
+    together = descended(X, A, B, TERMS[terms], 3)
+    monkeypatch.setattr(scd, "rows_for_pairs", lambda rows: np.zeros(len(rows), bool))
+    alone = descended(X, A, B, TERMS[terms], 3)
+    tolerance = 2e-4 if dtype == np.float32 else 1e-10
+    np.testing.assert_allclose(together[0], alone[0], rtol=tolerance, atol=tolerance)
+    assert together[1] == pytest.approx(alone[1], rel=tolerance)
+    np.testing.assert_allclose(together[2], alone[2], rtol=tolerance)
+
+
+@pytest.mark.parametrize("still", [0.0, 1e-3])
+def test_a_row_has_the_same_bits_whoever_is_beside_it(still):
+    X, A, B = problem(7, 90, 5, np.float32)
+    X[3] = 0.0  # A row of zeros is read alone; those after it get other partners.
+    whole = descended(X, A, B, TERMS["none"], 30, still)[0]
+    for i in range(7):
+        np.testing.assert_array_equal(
+            descended(X[i : i + 1], A[i : i + 1], B, TERMS["none"], 30, still)[0], whole[i : i + 1]
+        )
+    np.testing.assert_array_equal(descended(X[2:], A[2:], B, TERMS["none"], 30, still)[0], whole[2:])
