@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
+from scipy.optimize import nnls
 
+from partwise.core import Problem
 from partwise.losses import KL
 from partwise.losses.logarithm import logarithm, relative_kl
 from partwise.matrix import Dense
@@ -15,7 +17,9 @@ from partwise.matrix.kernels import copy_columns
 from partwise.priors import ElasticNet, Gamma
 from partwise.priors.terms import Terms
 from partwise.solvers import scd
-from partwise.solvers.scd import descend
+from partwise.solvers.base import balanced_start
+from partwise.solvers.row_start import least_squares_start
+from partwise.solvers.scd import CoordinateDescent, descend
 
 TERMS = {
     "none": Terms(),
@@ -114,3 +118,31 @@ def test_a_row_has_the_same_bits_whoever_is_beside_it(still):
             descended(X[i : i + 1], A[i : i + 1], B, TERMS["none"], 30, still)[0], whole[i : i + 1]
         )
     np.testing.assert_array_equal(descended(X[2:], A[2:], B, TERMS["none"], 30, still)[0], whole[2:])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_least_squares_start_is_near_the_least_squares(dtype):
+    X, _, B = problem(9, 60, 4, dtype)
+    data = Dense.of(X)
+    A = balanced_start(data, B, TERMS["none"])
+    before = A.copy()
+    least_squares_start(data, A, B, TERMS["none"])
+    exact = np.array([nnls(B.astype(float), x.astype(float))[1] for x in X]) ** 2
+    found = ((X - A.astype(float) @ B.T.astype(float)) ** 2).sum(axis=1)
+    assert (found <= 1.02 * exact).all()
+    assert (1e-3 * before * (1 - 1e-6) <= A).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_for_a_held_factor_are_at_the_minimum_and_do_not_depend_on_their_batch(dtype):
+    X, _, B = problem(9, 60, 4, dtype)
+    X[4] = 0.0
+    X[5, 3:] = 0.0  # mostly zeros: begins elsewhere
+    solve = CoordinateDescent().solve_rows
+    tol = 1e-6 if dtype == np.float32 else 1e-10
+    held = {"loss": KL, "shift": 1e-6, "update_H": False}
+    A = solve(Problem(Dense.of(X), **held), B, 5000, tol)
+    slope = B.sum(axis=0) - (X / (A @ B.T + 1e-6)) @ B
+    assert np.abs(np.where(A > 0, slope, np.minimum(slope, 0.0)) * np.maximum(A, 0.1)).max() < 300 * tol * 60
+    for part in (slice(0, 1), slice(3, 8), slice(4, 5)):
+        np.testing.assert_array_equal(solve(Problem(Dense.of(X[part]), **held), B, 5000, tol), A[part])

@@ -6,7 +6,7 @@ The mathematics of one coordinate is in `partwise.solvers.descend`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeGuard
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from partwise.solvers.base import AlternatingSolver, balanced_start, signed
 from partwise.solvers.descend import DESCEND
 from partwise.solvers.descend_pairs import descend_pairs, rows_for_pairs
 from partwise.solvers.extrapolation import Attempted, Push, rounding
+from partwise.solvers.row_start import least_squares_start
 
 #: Rounds over a row that signed components are given at least.
 SIGNED_ROUNDS = 2000
@@ -109,14 +110,21 @@ class CoordinateDescent(AlternatingSolver):
         """One reading of each row, with sweeps until it no longer changes."""
         X = problem.X
         assert isinstance(X, InMemory)
-        still = max(0.1 * tol, 1e-10 if X.dtype == np.float64 else 1e-6)
+        still = max(tol, 1e-10 if X.dtype == np.float64 else 1e-6)
         with own_threads():
             A = balanced_start(X, Ht, problem.terms_W)
+            if in_pairs(X, problem.loss) and not signed(problem) and X.inner_weight is None:
+                least_squares_start(X, A, Ht, problem.terms_W)
             order = np.arange(Ht.shape[1])
             # Signed components cancel each other, and rows then settle slowly.
             rounds = max(max_iter, SIGNED_ROUNDS) if Ht.min(initial=0.0) < 0 else max_iter
             descend(X, A, Ht, problem.loss, problem.shift, problem.terms_W, order, rounds, 0.0, still, False)
         return A
+
+
+def in_pairs(X: InMemory, loss: Loss) -> TypeGuard[Dense]:
+    """Whether rows are read two at a time: the Kullback-Leibler loss, dense data without weights."""
+    return loss.newton == "poisson" and isinstance(X, Dense) and not X.weighted
 
 
 def descend(
@@ -147,7 +155,7 @@ def descend(
     violation, losses = np.zeros(len(A)), np.zeros(len(A))
     descend_rows = DESCEND[loss.newton]
 
-    in_pairs = loss.newton == "poisson" and isinstance(X, Dense) and not X.weighted
+    pairs = in_pairs(X, loss)
 
     def slab_task(slab: RowSlab) -> None:
         longest = int(np.diff(slab.indptr).max(initial=0))
@@ -168,7 +176,7 @@ def descend(
             slab.start,
         )
         alone = np.arange(slab.stop - slab.start)
-        if in_pairs and longest:
+        if pairs and longest:
             rows = slab.u.reshape(-1, longest)
             fit_for_pairs = rows_for_pairs(rows)
             together, alone = np.flatnonzero(fit_for_pairs), np.flatnonzero(~fit_for_pairs)
