@@ -138,11 +138,23 @@ def _is_plain(kind: Any) -> bool:
 def fingerprint() -> str:
     """Eight hexadecimal digits that change with any of partwise's files that define kernels."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        source = path.read_bytes()
-        if b"partwise.jit import" in source or path.name == "jit.py":
-            digest.update(source)
+    for path in kernel_files():
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:8]
+
+
+#: What a file imports that defines functions for Numba: by this module, or by one that compiles by it.
+_COMPILERS = (b"partwise.jit import", b"partwise.specialise import", b"partwise.losses.base import")
+
+
+def kernel_files() -> list[Path]:
+    """The files of partwise that define kernels, or pieces of kernels."""
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+    return [
+        path
+        for path in files
+        if path.name == "jit.py" or any(name in path.read_bytes() for name in _COMPILERS)
+    ]
 
 
 @functools.cache

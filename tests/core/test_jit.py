@@ -227,3 +227,17 @@ def test_a_process_that_compiles_and_one_that_finds_kernels_on_disk_have_the_sam
         for _ in range(2)
     )
     assert compiled == found != b""
+
+
+def test_every_compiled_function_lies_in_a_file_that_the_fingerprint_reads():
+    """A loss changes the loops that it is compiled into: its file counts although another module compiles it."""
+    for name in ("partwise.losses", "partwise.solvers", "partwise.samplers"):
+        importlib.import_module(name)
+    files = {str(path) for path in jit.kernel_files()}
+    for name, module in list(sys.modules.items()):
+        if not name.startswith("partwise."):
+            continue
+        for what in vars(module).values():
+            function = getattr(what, "py_func", None)
+            if function is not None and str(function.__module__).startswith("partwise."):
+                assert function.__code__.co_filename in files, function

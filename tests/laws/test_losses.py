@@ -1,8 +1,10 @@
 """Laws of losses: every registered one, and any β."""
 
+import decimal
+
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sweeps import LOSSES
@@ -124,3 +126,21 @@ def test_names_are_scikit_learns_and_ours():
             as_loss(wrong)
     with pytest.raises(ValueError, match="dispersion above 0"):
         NegativeBinomial(0.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.floats(1e-3, 1e22),
+    st.floats(-8.0, 8.0).filter(lambda power: abs(power) > 1e-6),
+    st.floats(-4.0, 6.0),
+)
+def test_the_negative_binomial_deviance_keeps_its_digits_at_any_count(x, power, size):
+    """Large counts differ from their means by numbers that the printed form rounds away."""
+    y, r = x * 10.0**power, 10.0**size
+    with decimal.localcontext(decimal.Context(prec=80)):
+        a, b, c = decimal.Decimal(x), decimal.Decimal(y), 1 / decimal.Decimal(1 / r)
+        exact = a * (a / b).ln() - (a + c) * ((a + c) / (b + c)).ln()
+    found = NegativeBinomial(dispersion=1 / r).value(np.array([x]), np.array([y]))
+    # (y itself is rounded, and d is as flat as its minimum there.)
+    near = 1e-14 / min(1.0, abs(y / x - 1.0))
+    assert found == pytest.approx(float(exact), rel=1e-12 + near)

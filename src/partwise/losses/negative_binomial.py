@@ -29,16 +29,18 @@ from partwise.losses.logarithm import relative_kl
 
 @strict_scalar
 def _deviance(x: float, y: float, p: float) -> float:
-    # (x + r) log((y + r) / (x + r)) and x log(y / x), both around y = x so that close values do not cancel.
+    # As printed above, d is a difference of numbers as large as x, where it may be as small as r. But
+    #     x log(x / y) − x log((x + r) / (y + r)) = x log(1 + q),   q = r (x − y) / ((x + r) y) = −(r / y) t,
+    # so that d = x log(1 + q) + r log(1 + t) with t = (y − x) / (x + r), and no digits are lost to large counts.
     s = x + p
-    spread = s * log1p((y - x) / s)
+    t = (y - x) / s
     if x <= 0.0:
-        return spread
-    r = y / x - 1.0
-    if abs(r) < 1e-3:
-        t = (y - x) / s
-        return x * relative_kl(r) - s * relative_kl(t)
-    return spread - x * log1p(r)
+        return p * log1p(t)
+    q = -(p / y) * t
+    if abs(q) < 0.1 and abs(t) < 0.1:
+        # Near y = x both logarithms are taken without their first terms, whose sum is r t (y − x) / y.
+        return p * t * ((y - x) / y) - x * relative_kl(q) - p * relative_kl(t)
+    return x * log1p(q) + p * log1p(t)
 
 
 @scalar
