@@ -282,6 +282,9 @@ def _tied_faults(model: Any, W: np.ndarray, X: np.ndarray) -> Iterator[str]:
         # Near an exact fit what is left is rounding, which is measured by the size of the data.
         largest = float(np.nanmax(X))
         size = max(abs(history[0]), 1e-3 * np.nansum((X / (largest or 1.0)) ** 2) * _power(largest, 2))
+        if isinstance(model, GraphNMF):
+            # Neighbours that are alike cancel in the penalty, and leave the rounding of terms as large as these.
+            size = max(size, float(model.graph_weight_) * np.sum((W.astype(float) @ model.components_) ** 2))
         if rise > (1e-4 if W.dtype == np.float32 else 1e-9) * size:
             yield f"objective rises by {rise:g} of {history[0]:g}"
 
