@@ -46,7 +46,7 @@ def run_bench(
     from rich.console import Console
     from rich.progress import Progress
 
-    cases = [find_case(name) for name in names] if names else default_cases()
+    cases = [find_case(name) for name in names] if names else [case for case in default_cases() if case.raced]
     racers = [PARTWISE, *(peers or (name for name in SOLVERS if name != PARTWISE))]
     runs = [(case, racer, seed) for case in cases for racer in racers for seed in range(seeds)]
     results: dict[str, dict[str, list[dict[str, Any]]]] = {}

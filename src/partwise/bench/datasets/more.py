@@ -7,12 +7,32 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from partwise.datasets import fetch_all_aml, fetch_bbc_news, fetch_cbcl
+from partwise.datasets import fetch_all_aml, fetch_bbc_news, fetch_cbcl, fetch_mnist, fetch_orl
 
 
 def load_cbcl() -> np.ndarray:
     """CBCL faces, 2,429 × 361."""
     return np.ascontiguousarray(fetch_cbcl(dtype=np.float32).data)
+
+
+def load_orl_unit() -> np.ndarray:
+    """ORL faces as rows, 400 × 10,304, from 0 to 1."""
+    return to_unit(fetch_orl(dtype=np.float32).data)
+
+
+def load_mnist_unit() -> np.ndarray:
+    """20,000 digits of MNIST as rows, from 0 to 1."""
+    return to_unit(fetch_mnist(dtype=np.float32).data[:20_000])
+
+
+def load_cbcl_unit() -> np.ndarray:
+    """CBCL faces, from 0 to 1."""
+    return to_unit(fetch_cbcl(dtype=np.float32).data)
+
+
+def to_unit(X: np.ndarray) -> np.ndarray:
+    """Grey values divided by the largest."""
+    return np.ascontiguousarray(X / X.max(), dtype=np.float32)
 
 
 def load_genes() -> np.ndarray:
