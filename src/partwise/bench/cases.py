@@ -48,7 +48,7 @@ CASES = (
     Case("all-aml-kl", "all-aml", 1.0, 3),
     Case("bbc-tfidf-frobenius", "bbc-tfidf", 2.0, 20),
     Case("bbc-counts-kl", "bbc-counts", 1.0, 20),
-    # Pictures as rows, grey values from 0 to 1: scikit-learn's own faces are so, and its stopping rule sees the scale.
+    # Pictures as rows, grey values from 0 to 1, as scikit-learn's own faces are: its stopping rule sees the scale.
     Case("orl-unit-frobenius", "orl-unit", 2.0, 49, raced=False),
     Case("orl-unit-kl", "orl-unit", 1.0, 25, raced=False),
     Case("mnist-unit-frobenius", "mnist-unit", 2.0, 49, raced=False),
