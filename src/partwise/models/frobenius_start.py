@@ -19,26 +19,29 @@ RAISED = 1e-3
 ENOUGH = 1e-4
 
 
+def is_plain(problem: Problem) -> bool:
+    """Whether both factors are learned whole, with nothing believed of them but that they are nonnegative."""
+    tied = problem.pairings or problem.prior_W.couplings() or problem.prior_H.couplings()
+    free = not tied and all(
+        terms.scale_free and terms.lower == 0 and terms.upper == np.inf
+        for terms in (problem.terms_W, problem.terms_H)
+    )
+    return free and problem.update_H and problem.free_H is None and problem.free_W is None
+
+
 def helps(problem: Problem, solver: AlternatingSolver) -> bool:
     """Whether such a start is cheap beside the fit: dense, complete data, and coordinate descent on entries.
 
     Where data are sparse an iteration of coordinate descent costs little more than one of the Frobenius loss, and the
     factors of the two are less alike.
     """
-    tied = problem.pairings or problem.prior_W.couplings() or problem.prior_H.couplings()
-    free = not tied and all(
-        terms.scale_free and terms.lower == 0 and terms.upper == np.inf
-        for terms in (problem.terms_W, problem.terms_H)
-    )
-    whole = problem.update_H and problem.free_H is None and problem.free_W is None
     X = problem.X
     return (
         problem.loss.newton == "poisson"
         and solver.name == "scd"
         and isinstance(X, Dense)
         and not X.weighted
-        and free
-        and whole
+        and is_plain(problem)
     )
 
 

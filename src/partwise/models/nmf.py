@@ -33,6 +33,7 @@ from partwise.models.relevance import (
     warmed,
     with_relevance,
 )
+from partwise.models.sampled_start import sample_helps, sampled_start
 from partwise.models.shares import shares_of
 from partwise.models.summary import ending, summarise
 from partwise.models.units import Units, exponent_of, in_units, inside, logarithm_constant, outside
@@ -675,9 +676,13 @@ class NMF(FactorModel):
 
         def attempt(i: int) -> _Outcome:
             rng = generators[i]
-            W, Ht = self._start(problem, k, start, fixed, i, rng)
-            if self.init is None and self.solver == "auto" and start is None and helps(problem, solver):
-                name = f"start{i}"
+            ours = self.init is None and self.solver == "auto" and start is None
+            name = f"start{i}"
+            if ours and i == 0 and sample_helps(problem, solver):
+                W, Ht = sampled_start(session, problem, k, self.tol, self.max_iter, rng, name)
+            else:
+                W, Ht = self._start(problem, k, start, fixed, i, rng)
+            if ours and helps(problem, solver):
                 W, Ht = frobenius_start(session, problem, W, Ht, self.tol, self.max_iter, rng, name)
             relevance = relevance_of(problem)
             if relevance is not None and self.init != "custom":
