@@ -96,9 +96,7 @@ def test_tiles_that_do_not_earn_their_bits_are_dropped_and_search_costs_no_more_
 
 def test_tiles_are_added_as_long_as_they_are_accepted():
     X = make_boolean(200, 160, 14, random_state=0).data
-    grown, ten = (
-        BooleanMF(k, method="trustpal", random_state=0).fit(X) for k in ("auto", pal_tiling.STEP)
-    )
+    grown, ten = (BooleanMF(k, method="trustpal", random_state=0).fit(X) for k in ("auto", pal_tiling.STEP))
     assert 10 < grown.n_components_ <= 14
     assert grown.reconstruction_err_ < ten.reconstruction_err_
 

@@ -3,19 +3,20 @@
 `discovery` bounds the probability that a table of noise holds *any* a × b tile as dense as one that was found. Three
 things are left to do before tiles may be accepted at a level q, as Hess, Piatkowski & Morik (2018) ask for:
 
-- A search is free in the size of its tiles, and there are n m sizes: each may use q / (2 n m) of the level. As published,
-  every size has the whole level, and the chance of a false tile is bounded by n m q.
-- Where a tile overlaps others, it is as dense as they are. It is judged by the A observed entries that no accepted tile
-  covers, and their density δ: for given accepted tiles, Hoeffding's bound is exp(−2 A (δ − p)²).
-- The share p of ones in the noise is not known. Under the hypothesis that a tile is noise, all N entries outside of the
-  accepted tiles are, its own included; their share of ones, plus √(log(2/q) / 2N), is below p with probability q / 2 at
-  most (Hoeffding again). To leave the tile's own entries out would make p smaller than it is, for a search takes dense
-  places.
+- A search is free in the size of its tiles, and there are n m sizes: each may use q / (2 n m) of the level. As
+  published, every size has the whole level, and the chance of a false tile is bounded by n m q.
+- Where a tile overlaps others, it is as dense as they are. It is judged by the A observed entries that no accepted
+  tile covers, and their density δ: for given accepted tiles, Hoeffding's bound is exp(−2 A (δ − p)²).
+- The share p of ones in the noise is not known. Under the hypothesis that a tile is noise, all N entries outside of
+  the accepted tiles are, its own included; their share of ones, plus √(log(2/q) / 2N), is below p with probability
+  q / 2 at most (Hoeffding again). To leave the tile's own entries out would make p smaller than it is, for a search
+  takes dense places.
 
-So tiles are accepted one after the other, the most valuable first; what an accepted tile covers is noise no longer, which
-makes p smaller and may let a tile pass that failed before, so all that failed are asked again, until none passes. As long
-as the accepted tiles are true ones, the next is false with a probability of at most q in all: the chance of any false tile
-(the family-wise error), and with it the false discovery rate, is at most q where the noise is independent.
+So tiles are accepted one after the other, the most valuable first; what an accepted tile covers is noise no longer,
+which makes p smaller and may let a tile pass that failed before, so all that failed are asked again, until none
+passes. As long as the accepted tiles are true ones, the next is false with a probability of at most q in all: the
+chance of any false tile (the family-wise error), and with it the false discovery rate, is at most q where the noise
+is independent.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ class ChanceTest:
         if self.level >= 1.0:
             return out
         # Which tiles are asked first: those that get most entries right, less those that they get wrong.
-        worth = [2.0 * self.ones[np.ix_(a, b)].sum() - self.seen[np.ix_(a, b)].sum() for a, b in zip(rows, tiles)]
+        worth = [
+            2.0 * self.ones[np.ix_(a, b)].sum() - self.seen[np.ix_(a, b)].sum() for a, b in zip(rows, tiles)
+        ]
         waiting = [t for t in np.argsort(-np.array(worth), kind="stable") if out[t]]
         choices = log_choices(n, usage.sum(axis=0)) + log_choices(m, columns.sum(axis=1))
         most = np.log(max(self.level, 1e-300) / (2.0 * n * m))

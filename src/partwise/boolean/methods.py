@@ -20,7 +20,7 @@ from partwise.boolean.prices import SPARSE
 from partwise.boolean.primp import primp
 from partwise.boolean.rank import FIRST, RankPoint, best_drop, choose_rank, drop_tile, prune_path, rank_point
 from partwise.boolean.refine import refine_likelihood, refine_sparse, refined, trusted_only
-from partwise.boolean.search import finished, search
+from partwise.boolean.search import SMALL, finished, search, work
 from partwise.boolean.threshold import cut, without_empty
 from partwise.boolean.tiles import Tiles, error_of, no_tiles
 from partwise.core import open_session
@@ -28,8 +28,6 @@ from partwise.core import open_session
 #: patience="auto": perturbations without success after which the search ends, for each tile and each row and column
 #: (the geometric mean of their numbers), and most of them times entries times tiles.
 PATIENCE, EFFORT = 20.0, 1e11
-#: Entries times tiles up to which a search by default has no time limit, because patience soon ends it.
-SMALL = 2.5e5
 #: How far on either side of the best number of tiles others are tried, before it is chosen.
 REACH = 2
 #: Methods that cut relaxed factors and search no further, and the level of "trustpal" by default.
@@ -83,11 +81,6 @@ class Settings:
         if seconds is not None:
             return seconds, "wrong", True
         return searches * min(len(SLACK) * self.trials(table, k), self.most_trials()), "wrong", False
-
-
-def work(table: BitTable, k: int) -> float:
-    """What one perturbation of k tiles costs: entries, in each plane of the weights, times tiles."""
-    return float(table.n * table.m * table.by_row.planes * k)
 
 
 def is_trivial(table: BitTable) -> bool:
@@ -147,6 +140,7 @@ def relaxed_tiles(log: SearchLog, table: BitTable, settings: Settings, rng: np.r
         described, result = primp(session, table, D, rng, k, entry=entry, max_iter=steps)
         tiles, thresholds = described.tiles, described.thresholds
     else:
+        assert k is not None
         result = panpal(D, k, rng, settings.regularization, entry, name="panpal", max_iter=steps)
         factors = result.state.W, result.state.Ht
         tiles, (thresholds, _) = session.completed(partial(cut, table, *factors, each))

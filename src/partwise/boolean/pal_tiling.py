@@ -1,4 +1,4 @@
-"""PAL-Tiling: relaxed factors of ever more tiles, cut at the thresholds of least cost (Hess, Morik & Piatkowski 2017).
+"""PAL-Tiling: relaxed factors of ever more tiles, cut where they cost least (Hess, Morik & Piatkowski 2017).
 
     for r = Δ, 2Δ, …
         append Δ random columns to the relaxed factors of before, and run PALM
@@ -6,9 +6,9 @@
         stop once more than one of the r tiles is of no use
 
 (2.17) is that of Gonsior 2019. What bits cost is a parameter. With |D − Y ⊙ Xᵀ| + |X| + |Y| (2.5) this is PanPAL as
-printed; with the wrong entries of those tiles alone that noise is unlikely to hold it is TrustPal (Hess, Piatkowski &
-Morik 2018). Half of (2.5) is the relaxed objective (2.6) at bits whose tiles do not overlap; where c ≥ 2 tiles cover an
-entry, (2.6) charges ½(d − c)² for it and (2.5) at most one, so (2.6) is no bound of (2.5) from below.
+printed; with the wrong entries of those tiles alone that noise is unlikely to hold it is TrustPal (Hess, Piatkowski
+& Morik 2018). Half of (2.5) is the relaxed objective (2.6) at bits whose tiles do not overlap; where c ≥ 2 tiles
+cover an entry, twice (2.6) has (d − c)² for it and (2.5) at most one: at bits, twice (2.6) is never below (2.5).
 """
 
 from __future__ import annotations
