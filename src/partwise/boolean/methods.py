@@ -62,11 +62,7 @@ class Settings:
 
     def trials(self, table: BitTable, k: int) -> int:
         """Perturbations of a chain without success after which a search for k tiles ends."""
-        if self.patience != "auto":
-            return int(self.patience)
-        return int(
-            np.clip(min(PATIENCE * np.sqrt(table.n * table.m) * k, EFFORT / work(table, k)), 50, 100_000)
-        )
+        return default_patience(table, k) if self.patience == "auto" else int(self.patience)
 
     def most_trials(self) -> float:
         """Perturbations of a search, at most."""
@@ -81,6 +77,11 @@ class Settings:
         if seconds is not None:
             return seconds, "wrong", True
         return searches * min(len(SLACK) * self.trials(table, k), self.most_trials()), "wrong", False
+
+
+def default_patience(table: BitTable, k: int) -> int:
+    """Perturbations of a chain without success after which a search for k tiles ends by default."""
+    return int(np.clip(min(PATIENCE * np.sqrt(table.n * table.m) * k, EFFORT / work(table, k)), 50, 100_000))
 
 
 def is_trivial(table: BitTable) -> bool:

@@ -58,6 +58,7 @@ def search(
     patience: int = 300,
     most: float = np.inf,
     sparsity: float = 0.5,
+    plan: Plan | None = None,
 ) -> tuple[Tiles, str]:
     """Take several starts, then climb from the best, or from each of a small table, and merge what was found.
 
@@ -82,6 +83,8 @@ def search(
         Trials in all, at most.
     sparsity : float
         See `relaxed_factors`.
+    plan : Plan, optional
+        The climbs; by default `MERGING` for small tables, `PLAIN` for others.
 
     Returns
     -------
@@ -111,7 +114,8 @@ def search(
         if patience > 0 and not session.interrupted:
             left = most - (log.trials - before)
             begun.sort(key=lambda tiles: tiles.error)
-            plan = MERGING if work(table, rank) <= SMALL else PLAIN
+            if plan is None:
+                plan = MERGING if work(table, rank) <= SMALL else PLAIN
             best, ended_by = repeated_climbs(log, table, begun, rng, patience, left, plan)
         if log.timed and ended_by != "converged":
             ended_by = "max_time"

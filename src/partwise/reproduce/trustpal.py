@@ -32,7 +32,7 @@ METHODS = {
 
 def reproduce_trustpal(
     folder: Path,
-    tables: Annotated[int, typer.Option(min=1, help="Tables of each kind.")] = 20,
+    tables: Annotated[int, typer.Option(min=1, help="Tables of each kind.")] = 6,
     level: Annotated[float, typer.Option(min=0.0, max=1.0, help="The level of the test.")] = 0.05,
 ) -> dict[str, Any]:
     """False discoveries of TrustPal, of the search with and without its test, and of PanPAL."""
