@@ -61,7 +61,7 @@ def overlapping(seed: int) -> np.ndarray:
 
 
 def survey(seed: int) -> np.ndarray:
-    """Questions of up to five answers, a column for each (one for yes or no); three traits of a person set the odds."""
+    """Questions of up to five answers, a column for each (one for yes or no); three traits set the odds."""
     rng = np.random.default_rng(200 + seed)
     n = int(rng.integers(150, 400))
     traits = rng.standard_normal((n, 3))
