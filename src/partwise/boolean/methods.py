@@ -12,6 +12,7 @@ import numpy as np
 
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.climb import SLACK
+from partwise.boolean.grow import tile_values
 from partwise.boolean.log import SearchLog
 from partwise.boolean.measures import Found, settled
 from partwise.boolean.pal_tiling import pal_tiling, sparse_rounding, trusted_rounding
@@ -153,9 +154,20 @@ def relaxed_tiles(log: SearchLog, table: BitTable, settings: Settings, rng: np.r
 
 
 def as_sparse(table: BitTable, found: Found) -> Found:
-    """What was found as an answer to (2.5): rows take the tiles that cost least, and tiles in no use are dropped."""
+    """What was found as an answer to (2.5): rows take the tiles that cost least.
+
+    Tiles that do not earn their bits are dropped one by one: no change of rows or of columns alone would do that.
+    """
     found = replace(found, criterion="sparse", prices=SPARSE)
-    return replace(found, tiles=without_empty(settled(table, found)))
+    while True:
+        tiles = without_empty(settled(table, found))
+        found = replace(found, tiles=tiles)
+        if len(tiles.columns) == 0:
+            return found
+        worth = tile_values(table, tiles.usage, tiles.columns, SPARSE) - tiles.columns.sum(axis=1)
+        if worth.min() > 0.0:
+            return found
+        found = replace(found, tiles=drop_tile(tiles, int(np.argmin(worth))))
 
 
 def searched_tiles(
@@ -177,12 +189,19 @@ def tiles_of_rank(
 ) -> Found:
     """The search for k tiles, within the limits of the session."""
     patience, most, before = settings.trials(table, k), settings.most_trials(), log.trials
+    session, end = log.session, log.session.max_time
+    sparse = settings.objective == "sparse"
+    # The fewest wrong entries are where the search for the least cost begins: it has the other half of the budget.
+    if sparse and end is not None:
+        session.max_time = session.seconds + 0.5 * (end - session.seconds)
+    first = 0.5 * most if sparse else most
     found = Found(
-        *search(log, table, numbers, k, rng, settings.n_init, patience, most, settings.regularization)
+        *search(log, table, numbers, k, rng, settings.n_init, patience, first, settings.regularization)
     )
-    if settings.objective == "sparse":
+    session.max_time = end
+    if sparse:
         found = refine_sparse(log, table, found, rng, patience, most - (log.trials - before))
-        return log.session.completed(partial(as_sparse, table, found))
+        return session.completed(partial(as_sparse, table, found))
     return refined(log, table, found, settings.objective, rng)
 
 
