@@ -75,6 +75,17 @@ def test_boolean_and_its_number_of_tiles_by_itself(yes_no, tmp_path, capsys):
     assert "-k must be a number or auto" in capsys.readouterr().err
 
 
+def test_tiles_of_chance_are_dropped_when_asked_for(tmp_path, capsys):
+    coins = tmp_path / "coins.csv"
+    write_csv(coins, (np.random.default_rng(0).random((40, 30)) < 0.4).astype(int))
+    arguments = ("tiles", coins, "-k", 3, "-o", tmp_path / "o", "-q", "--max-iter", 50, "--no-report")
+    for extra, found in (((), "3 tiles"), (("--fdr", 0.01), "no tiles")):
+        assert call(*arguments, *extra) == 0
+        assert found in capsys.readouterr().out
+    assert call(*arguments, "--fdr", 2) == 2
+    assert "fdr must be a number of at least 0 and at most 1" in capsys.readouterr().err
+
+
 def test_mixture_needs_labels_and_others_want_none(digits, yes_no, tmp_path, capsys):
     out = tmp_path / "o"
     arguments = ("fit", digits, "--model", "mixture", "-o", out, "-q", "--set", "n_mixtures=1")

@@ -89,14 +89,8 @@ def test_primp_finds_a_rank_and_trustpal_drops_chance(planted):
     assert 4 <= model.n_components_ <= 10
     assert model.reconstruction_err_ < 0.5 * planted.data.sum()
     noise = np.random.default_rng(0).random((60, 40)) < 0.3
-    kept = BooleanMF(4, method="trustpal", random_state=0, max_time=30, patience=20).fit(noise)
-    assert kept.n_components_ == 0
-    assert (
-        BooleanMF(6, method="trustpal", random_state=0, max_time=60, patience=60)
-        .fit(planted.data)
-        .n_components_
-        == 6
-    )
+    assert BooleanMF(4, method="trustpal", random_state=0).fit(noise).n_components_ == 0
+    assert BooleanMF(method="trustpal", random_state=0).fit(planted.data).n_components_ == 6
 
 
 def test_save_and_load(model, planted, tmp_path):
@@ -379,7 +373,17 @@ MOMENTS = {
         "partwise.boolean.starts.cost_of": (0,),
         "partwise.boolean.refine.error_of": (1,),
     },
-    "trustpal": {"partwise.boolean.refine.chances": (1,), "partwise.boolean.climb.Chain.segment": (5, 0)},
+    "trustpal": {
+        "partwise.boolean.palm.half_step": (1, 2, 50, 0),
+        "partwise.boolean.pal_tiling.error_of": (1, 50, 0),
+        "partwise.boolean.refine.settled": (1,),
+    },
+    "sparse": {
+        "partwise.boolean.refine.climb": (1,),
+        "partwise.boolean.refine.alternate": (1, 0),
+        "partwise.boolean.methods.settled": (1,),
+    },
+    "tested": {"partwise.boolean.refine.settled": (1,), "partwise.boolean.climb.Chain.segment": (5, 0)},
     "panpal": {
         "partwise.boolean.palm.half_step": (1, 2, 50, 0),
         "partwise.boolean.threshold.cut_at": (1, 50, 0),
@@ -405,8 +409,12 @@ def of_kind(kind):
     if kind == "likelihood":
         noisy = make_boolean(100, 90, 4, noise_add=0.1, noise_drop=0.25, random_state=0)
         return BooleanMF(4, objective="likelihood", **few), noisy.data
+    if kind == "sparse":
+        return BooleanMF(5, objective="sparse", **few), coins
+    if kind == "tested":
+        return BooleanMF(5, fdr=1.0, **few), coins
     if kind == "trustpal":
-        return BooleanMF(5, method="trustpal", fdr=1.0, **few), coins
+        return BooleanMF(5, method="trustpal", fdr=1.0, random_state=0), coins
     return BooleanMF(5 if kind == "panpal" else "auto", method=kind, random_state=0), coins
 
 
@@ -568,7 +576,7 @@ def test_a_resumed_search_ends_with_the_same_bits(kind, tmp_path, monkeypatch):
         assert len(list(folder.glob("*.npz"))) == len(stages)
 
 
-@pytest.mark.parametrize("kind", ["panpal", "primp"])
+@pytest.mark.parametrize("kind", ["panpal", "primp", "trustpal"])
 def test_a_resumed_run_of_palm_ends_with_the_same_bits(kind, tmp_path, monkeypatch):
     whole, X = of_kind(kind)
     whole.fit(X)

@@ -157,7 +157,7 @@ ROWS_COUNTED = (
 
 
 def expected_failures_of_tiles(estimator):
-    if estimator.method in ("panpal", "primp"):
+    if estimator.method in ("panpal", "primp", "trustpal"):
         why = ROWS_PENALISED
     elif estimator.n_components == "auto":
         why = ROWS_WRITTEN

@@ -112,6 +112,7 @@ def climb(
     seconds: float = np.inf,
     prices: Prices = WRONG,
     report: Callable[[float, int], None] | None = None,
+    slack: tuple[tuple[float, float], ...] = SLACK,
 ) -> Climbed:
     """Search from given tiles on until patience, the number of trials, time or Ctrl-C ends it.
 
@@ -136,13 +137,15 @@ def climb(
     prices : Prices
     report : callable, optional
         Called after every segment with the lowest cost and the number of trials in the segment.
+    slack : tuple of pairs of float
+        One for each chain; see `SLACK`.
 
     Returns
     -------
     Climbed
     """
     held = as_floats(prices)
-    chains = [Chain(table, usage, columns, slack) for slack in SLACK]
+    chains = [Chain(table, usage, columns, accepted) for accepted in slack]
     best = np.inf
     trials, idle, number, made = 8, 0, 0, 0
     with session.interruptible():

@@ -12,24 +12,27 @@ import numpy as np
 
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.climb import SLACK
+from partwise.boolean.grow import tile_values
 from partwise.boolean.log import SearchLog
 from partwise.boolean.measures import Found, settled
-from partwise.boolean.palm import MAX_ITER, panpal
+from partwise.boolean.pal_tiling import pal_tiling, sparse_rounding, trusted_rounding
+from partwise.boolean.palm import MAX_ITER, panpal, panpal_problem
+from partwise.boolean.prices import SPARSE
 from partwise.boolean.primp import primp
 from partwise.boolean.rank import FIRST, RankPoint, best_drop, choose_rank, drop_tile, prune_path, rank_point
-from partwise.boolean.refine import refine_likelihood, refined, unlikely_dropped
-from partwise.boolean.search import finished, search
-from partwise.boolean.threshold import cut
+from partwise.boolean.refine import refine_likelihood, refine_sparse, refined, trusted_only
+from partwise.boolean.search import SMALL, finished, search, work
+from partwise.boolean.threshold import cut, without_empty
 from partwise.boolean.tiles import Tiles, error_of, no_tiles
 from partwise.core import open_session
 
 #: patience="auto": perturbations without success after which the search ends, for each tile and each row and column
 #: (the geometric mean of their numbers), and most of them times entries times tiles.
 PATIENCE, EFFORT = 20.0, 1e11
-#: Entries times tiles up to which a search by default has no time limit, because patience soon ends it.
-SMALL = 2.5e5
 #: How far on either side of the best number of tiles others are tried, before it is chosen.
 REACH = 2
+#: Methods that cut relaxed factors and search no further, and the level of "trustpal" by default.
+RELAXED, LEVEL = ("panpal", "primp", "trustpal"), 0.01
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Settings:
 
     n_components: Any
     method: str
-    fdr: float
+    fdr: float | None
     objective: str
     regularization: float
     thresholds: str
@@ -60,11 +63,7 @@ class Settings:
 
     def trials(self, table: BitTable, k: int) -> int:
         """Perturbations of a chain without success after which a search for k tiles ends."""
-        if self.patience != "auto":
-            return int(self.patience)
-        return int(
-            np.clip(min(PATIENCE * np.sqrt(table.n * table.m) * k, EFFORT / work(table, k)), 50, 100_000)
-        )
+        return default_patience(table, k) if self.patience == "auto" else int(self.patience)
 
     def most_trials(self) -> float:
         """Perturbations of a search, at most."""
@@ -72,7 +71,7 @@ class Settings:
 
     def bar(self, table: BitTable) -> tuple[float, str, bool]:
         """Where the progress bar of a fit is full, what the number beside it is, and whether it runs in seconds."""
-        if self.method in ("panpal", "primp"):
+        if self.method in RELAXED:
             return self.max_iter or MAX_ITER, "objective", False
         k = self.rank() or FIRST
         seconds, searches = self.seconds(table, k), 1 if self.rank() else 2 * REACH + 1
@@ -81,9 +80,9 @@ class Settings:
         return searches * min(len(SLACK) * self.trials(table, k), self.most_trials()), "wrong", False
 
 
-def work(table: BitTable, k: int) -> float:
-    """What one perturbation of k tiles costs: entries, in each plane of the weights, times tiles."""
-    return float(table.n * table.m * table.by_row.planes * k)
+def default_patience(table: BitTable, k: int) -> int:
+    """Perturbations of a chain without success after which a search for k tiles ends by default."""
+    return int(np.clip(min(PATIENCE * np.sqrt(table.n * table.m) * k, EFFORT / work(table, k)), 50, 100_000))
 
 
 def is_trivial(table: BitTable) -> bool:
@@ -119,41 +118,68 @@ def find_tiles(
         k = int(table.n_ones > 0)
         log.record(0.0)
         return Found(Tiles(np.ones((table.n, k), bool), np.ones((k, table.m), bool), 0.0), "converged")
-    if settings.method in ("panpal", "primp"):
-        return relaxed_tiles(log, table, settings, rng)
-    return searched_tiles(log, table, numbers, settings, rng)
+    find = relaxed_tiles if settings.method in RELAXED else partial(searched_tiles, numbers=numbers)
+    found = find(log, table, settings=settings, rng=rng)
+    level = LEVEL if settings.fdr is None and settings.method == "trustpal" else settings.fdr
+    # Rows that take other tiles than the factors were cut for change what tiles cover, so that the test comes last.
+    return found if level is None else log.session.completed(partial(trusted_only, table, found, level))
 
 
 def relaxed_tiles(log: SearchLog, table: BitTable, settings: Settings, rng: np.random.Generator) -> Found:
-    """Methods "panpal" and "primp": relaxed factors, cut."""
+    """Methods "panpal", "primp" and "trustpal": relaxed factors, cut."""
     k, session, steps = settings.rank(), log.session, settings.max_iter or MAX_ITER
+    sparse, each = settings.objective == "sparse", settings.thresholds == "each"
     D, weights = table.unpacked()[0].astype(float), table.entry_weights()
     entry = None if (weights == weights.flat[0]).all() else weights / weights.max()
-    if k is None or settings.method == "primp":
+    if settings.method == "trustpal" or (settings.method == "panpal" and sparse):
+        problem = panpal_problem(D, settings.regularization, entry)
+        trusting = settings.method == "trustpal"
+        level = LEVEL if settings.fdr is None else settings.fdr
+        rounding = trusted_rounding(table, level) if trusting else sparse_rounding(table, each)
+        rounded, result = pal_tiling(session, problem, rounding, rng, k, steps)
+        tiles, thresholds = rounded.tiles, rounded.thresholds
+    elif settings.method == "primp":
         described, result = primp(session, table, D, rng, k, entry=entry, max_iter=steps)
         tiles, thresholds = described.tiles, described.thresholds
     else:
+        assert k is not None
         result = panpal(D, k, rng, settings.regularization, entry, name="panpal", max_iter=steps)
-        factors, each = (result.state.W, result.state.Ht), settings.thresholds == "each"
+        factors = result.state.W, result.state.Ht
         tiles, (thresholds, _) = session.completed(partial(cut, table, *factors, each))
     with session.interruptible():
         log.record(error_of(table, tiles.usage, tiles.columns))
     ended_by = "max_time" if session.out_of_time else result.reason
-    return Found(tiles, ended_by, n_iter=result.state.iteration, thresholds=thresholds)
+    found = Found(tiles, ended_by, n_iter=result.state.iteration, thresholds=thresholds)
+    return session.completed(partial(as_sparse, table, found)) if sparse else found
+
+
+def as_sparse(table: BitTable, found: Found) -> Found:
+    """What was found as an answer to (2.5): rows take the tiles that cost least.
+
+    Tiles that do not earn their bits are dropped one by one: no change of rows or of columns alone would do that.
+    """
+    found = replace(found, criterion="sparse", prices=SPARSE)
+    while True:
+        tiles = without_empty(settled(table, found))
+        found = replace(found, tiles=tiles)
+        if len(tiles.columns) == 0:
+            return found
+        worth = tile_values(table, tiles.usage, tiles.columns, SPARSE) - tiles.columns.sum(axis=1)
+        if worth.min() > 0.0:
+            return found
+        found = replace(found, tiles=drop_tile(tiles, int(np.argmin(worth))))
 
 
 def searched_tiles(
     log: SearchLog, table: BitTable, numbers: Any, settings: Settings, rng: np.random.Generator
 ) -> Found:
-    """Methods "auto" and "trustpal": search among bits, then refine for the objective."""
+    """Method "auto": search among bits, then refine for the objective."""
     session, k = log.session, settings.rank()
     if k is None:
         found = best_number(log, table, numbers, settings, rng)
     else:
         session.max_time = settings.seconds(table, k)
         found = tiles_of_rank(log, table, numbers, k, settings, rng)
-    if settings.method == "trustpal":
-        found.tiles = session.completed(partial(unlikely_dropped, table, found.tiles, settings.fdr))
     found.n_iter = log.trials
     return found
 
@@ -162,10 +188,20 @@ def tiles_of_rank(
     log: SearchLog, table: BitTable, numbers: Any, k: int, settings: Settings, rng: np.random.Generator
 ) -> Found:
     """The search for k tiles, within the limits of the session."""
-    patience, most = settings.trials(table, k), settings.most_trials()
+    patience, most, before = settings.trials(table, k), settings.most_trials(), log.trials
+    session, end = log.session, log.session.max_time
+    sparse = settings.objective == "sparse"
+    # The fewest wrong entries are where the search for the least cost begins: it has the other half of the budget.
+    if sparse and end is not None:
+        session.max_time = session.seconds + 0.5 * (end - session.seconds)
+    first = 0.5 * most if sparse else most
     found = Found(
-        *search(log, table, numbers, k, rng, settings.n_init, patience, most, settings.regularization)
+        *search(log, table, numbers, k, rng, settings.n_init, patience, first, settings.regularization)
     )
+    session.max_time = end
+    if sparse:
+        found = refine_sparse(log, table, found, rng, patience, most - (log.trials - before))
+        return session.completed(partial(as_sparse, table, found))
     return refined(log, table, found, settings.objective, rng)
 
 
@@ -219,6 +255,8 @@ def best_number(
             path = prune_path(table, settled(table, best))
             met = [point for point in (*met, *path) if point.bits >= shortest]
     session.max_time, log.reports, log.prefix, best.points = end, history, "", met
+    if settings.objective == "sparse" and best.criterion != "sparse":
+        best = session.completed(partial(as_sparse, table, best))
     if best.ended_by != "converged" and (log.timed or "max_iter" in endings):
         best.ended_by = "max_time" if log.timed else "max_iter"
     return best

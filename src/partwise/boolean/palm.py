@@ -160,9 +160,15 @@ class SmallStep(RelativeProgress):
 
 
 def descend(
-    problem: RelaxedProblem, rank: int, rng: np.random.Generator, max_iter: int, tol: float, name: str = ""
+    problem: RelaxedProblem,
+    rank: int,
+    rng: np.random.Generator,
+    max_iter: int,
+    tol: float,
+    name: str = "",
+    begin: State | None = None,
 ) -> Result[State]:
-    """Run PALM from a random start.
+    """Run PALM from a random start, or from given factors and random ones beside them.
 
     Parameters
     ----------
@@ -175,6 +181,8 @@ def descend(
         Ends when a step lowers the penalised objective by no more than this share of it.
     name : str, optional
         Under which a checkpoint keeps the run.
+    begin : State, optional
+        Has the first columns of both factors, at most `rank`.
 
     Returns
     -------
@@ -182,12 +190,20 @@ def descend(
         Its state has the factors W and Ht.
     """
     method = Palm()
-    start = method.init(problem, rank, rng)
+    start = method.init(problem, rank if begin is None else rank - begin.W.shape[1], rng)
+    if begin is not None:
+        start = State(W=np.hstack((begin.W, start.W)), Ht=np.hstack((begin.Ht, start.Ht)))
     return run(problem, method, start, max_iter=max_iter, stopping=SmallStep(tol), rng=rng, name=name)
 
 
-#: Most steps of PanPAL.
-MAX_ITER = 2000
+#: Most steps of PanPAL, and the share of the objective below which a step ends it.
+MAX_ITER, TOL = 2000, 1e-6
+
+
+def panpal_problem(D: np.ndarray, sparsity: float = 0.5, entry: np.ndarray | None = None) -> RelaxedProblem:
+    """PanPAL's problem (2.6) with `sparsity` for its ½, and the weight of Λ that suits binary tables."""
+    term = Sparsity(sparsity)
+    return RelaxedProblem(D, term, term, 0.1, entry)
 
 
 def panpal(
@@ -219,5 +235,4 @@ def panpal(
     -------
     Result
     """
-    term = Sparsity(sparsity)
-    return descend(RelaxedProblem(D, term, term, 0.1, entry), rank, rng, max_iter, 1e-6, name)
+    return descend(panpal_problem(D, sparsity, entry), rank, rng, max_iter, TOL, name)

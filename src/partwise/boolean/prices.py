@@ -17,6 +17,8 @@ class Prices(NamedTuple):
 WRONG = Prices()
 #: The number of wrong entries first; among equals, the fewest uses of tiles.
 FEWEST = Prices(tile=1e-6)
+#: Wrong entries and the set bits of both factors: |D − Y ⊙ Xᵀ| + |X| + |Y| (Gonsior 2019, equation 2.5).
+SPARSE = Prices(tile=1.0)
 
 
 def as_floats(prices: Prices) -> Prices:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from partwise.boolean.bit_table import BitTable
-from partwise.boolean.discovery import chances
+from partwise.boolean.chance_test import ChanceTest
+from partwise.boolean.climb import climb
 from partwise.boolean.log import SearchLog
-from partwise.boolean.measures import Found
+from partwise.boolean.measures import Found, settled
 from partwise.boolean.noise import likely_prices, looks_like_flips
-from partwise.boolean.prices import FEWEST
+from partwise.boolean.prices import FEWEST, SPARSE
 from partwise.boolean.starts import relocations
 from partwise.boolean.tiles import Tiles, alternate, error_of
 
@@ -76,7 +77,51 @@ def refine_likelihood(
     return refined
 
 
-def unlikely_dropped(table: BitTable, tiles: Tiles, fdr: float) -> Tiles:
-    """The tiles without those that noise could hold: whose bound (see `discovery`) exceeds `fdr`."""
-    keep = chances(table, tiles.usage, tiles.columns) <= np.log10(max(fdr, 1e-300))
-    return Tiles(np.ascontiguousarray(tiles.usage[:, keep]), tiles.columns[keep], float("inf"))
+def refine_sparse(
+    log: SearchLog, table: BitTable, found: Found, rng: np.random.Generator, patience: int, most: float
+) -> Found:
+    """Go on from the fewest wrong entries to the least |D − Y ⊙ Xᵀ| + |X| + |Y| (Gonsior 2019, equation 2.5).
+
+    Tiles are moved and then searched at the prices of (2.5), with `patience` and at most `most` trials. The error of
+    the tiles returned is that of their wrong entries.
+    """
+    session, ended_by = log.session, found.ended_by
+
+    def compute() -> dict[str, Any]:
+        now, reason = found.tiles.copy(), ended_by
+        now.error = float("inf")
+        with session.interruptible():
+            for moved in relocations(table, alternate(table, now, SPARSE), rng, SPARSE):
+                now = moved
+            climbed = climb(
+                session, table, now.usage, now.columns, rng, patience, max(0.0, most), prices=SPARSE
+            )
+            log.trials += climbed.trials
+            log.timed = log.timed or climbed.ended_by == "max_time"
+            now = Tiles(climbed.usage, climbed.columns, climbed.error)
+            reason = climbed.ended_by if climbed.ended_by in ("max_iter", "max_time") else "patience"
+            alternate(table, now, SPARSE, exact=True)
+        return now.pack() | {"ended_by": reason}
+
+    if session.interrupted or not len(found.tiles.columns):
+        return found
+    packed = log.stage("sparse", compute, rng)
+    tiles = Tiles.unpack(packed)
+    tiles.error = float(error_of(table, tiles.usage, tiles.columns))
+    reason = "interrupted" if session.interrupted else packed["ended_by"]
+    return replace(found, tiles=tiles, ended_by=reason)
+
+
+def trusted_only(table: BitTable, found: Found, level: float) -> Found:
+    """What was found without the tiles that noise could hold (`ChanceTest`).
+
+    Without a tile, rows may take others, so the test is repeated until all that are left pass.
+    """
+    test = ChanceTest.of(table, level)
+    while True:
+        tiles = settled(table, found)
+        keep = test.accepted(tiles.usage, tiles.columns)
+        kept = Tiles(np.ascontiguousarray(tiles.usage[:, keep]), tiles.columns[keep], tiles.error)
+        found = replace(found, tiles=kept)
+        if keep.all():
+            return found

@@ -11,18 +11,20 @@ from itertools import product as pairs
 import numpy as np
 
 from partwise.boolean.bit_table import BitTable
-from partwise.boolean.tiles import Tiles, error_of
+from partwise.boolean.prices import WRONG, Prices
+from partwise.boolean.tiles import Tiles, cost_of, error_of
 
-#: The grid of Hess, Piatkowski & Morik 2018 without 0 and 1.
-THRESHOLDS = tuple(round(0.05 * i, 2) for i in range(1, 20))
+#: The grid of Hess, Piatkowski & Morik 2018, 0, 0.05, … 1; and without 0 and 1.
+WHOLE = tuple(round(0.05 * i, 2) for i in range(21))
+THRESHOLDS = WHOLE[1:-1]
 #: The grid of Gonsior 2019, algorithm 4.1: 0.01, 0.02, … 0.99.
 FINE = tuple(round(0.01 * i, 2) for i in range(1, 100))
 
 
 def cut(
-    table: BitTable, W: np.ndarray, Ht: np.ndarray, each: bool = False
+    table: BitTable, W: np.ndarray, Ht: np.ndarray, each: bool = False, prices: Prices = WRONG
 ) -> tuple[Tiles, tuple[tuple[float, float], tuple[float, float]]]:
-    """Cut relaxed factors at the thresholds with the fewest wrong entries.
+    """Cut relaxed factors at the thresholds of the lowest cost: by default, with the fewest wrong entries.
 
     Parameters
     ----------
@@ -32,21 +34,29 @@ def cut(
     each : bool
         One threshold for both factors, from `FINE` (Gonsior 2019); or one for each, from `THRESHOLDS` (Hess,
         Piatkowski & Morik 2018).
+    prices : Prices
+        With a price of bits, the grids include 1, where no bit is left, and tiles without rows or without columns are
+        cleared: no tiles at all is an answer, and a bit that covers nothing costs nothing.
 
     Returns
     -------
     tuple
-        The tiles, and the first and the last pair of thresholds, in the order of the grid, that give as few wrong
-        entries.
+        The tiles, and the first and the last pair of thresholds, in the order of the grid, that cost as little.
     """
+    sparse = prices.tile > 0.0
     grid = list(pairs(THRESHOLDS, THRESHOLDS)) if each else [(tau, tau) for tau in FINE]
+    if sparse:
+        grid = list(pairs(WHOLE, WHOLE)) if each else [(tau, tau) for tau in (*FINE, 1.0)]
     best: Tiles | None = None
-    lowest = highest = grid[0]
+    lowest, highest, least = grid[0], grid[0], float("inf")
     for rows, columns in grid:
         tiles = cut_at(table, W, Ht, rows, columns)
-        if best is None or tiles.error < best.error:
-            best, lowest, highest = tiles, (rows, columns), (rows, columns)
-        elif tiles.error == best.error:
+        if sparse:
+            tiles = without_empty(tiles)
+        cost = cost_of(table, tiles, prices) if sparse else tiles.error
+        if best is None or cost < least:
+            best, least, lowest, highest = tiles, cost, (rows, columns), (rows, columns)
+        elif cost == least:
             highest = (rows, columns)
     assert best is not None
     return best, (lowest, highest)
@@ -61,3 +71,9 @@ def cut_at(table: BitTable, W: np.ndarray, Ht: np.ndarray, rows: float, columns:
     """Tiles from both factors, cut at the given thresholds (Gonsior 2019, equation 2.17), with their error."""
     usage, tiles = rows < W, np.ascontiguousarray((columns < Ht).T)
     return Tiles(usage, tiles, error_of(table, usage, tiles))
+
+
+def without_empty(tiles: Tiles) -> Tiles:
+    """The tiles that have rows and columns; the others cover nothing."""
+    kept = tiles.usage.any(axis=0) & tiles.columns.any(axis=1)
+    return Tiles(np.ascontiguousarray(tiles.usage[:, kept]), tiles.columns[kept], tiles.error)

@@ -23,7 +23,11 @@ def tiles(
     components: Annotated[str, typer.Option("-k", "--components", help="Number of tiles, or auto.")] = "auto",
     output: Output = Path("partwise-tiles"),
     method: Annotated[str | None, typer.Option(help="auto, panpal, primp or trustpal.")] = None,
-    objective: Annotated[str | None, typer.Option(help="auto, error or likelihood.")] = None,
+    objective: Annotated[str | None, typer.Option(help="auto, error, likelihood or sparse.")] = None,
+    fdr: Annotated[
+        float | None,
+        typer.Option(help="Drop tiles of chance: how likely, at most, any of those left is one."),
+    ] = None,
     max_iter: Annotated[
         int | None, typer.Option(help="Most perturbations of a search, the same on every machine.")
     ] = None,
@@ -51,6 +55,7 @@ def tiles(
         "-k": components,
         "--method": method,
         "--objective": objective,
+        "--fdr": fdr,
         "--max-iter": max_iter,
         "--max-time": max_time,
         "--seed": seed,

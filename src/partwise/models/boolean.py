@@ -44,25 +44,28 @@ class BooleanMF(FactorModel):
         moved to where they are needed, small perturbations, until none of that helps. "panpal" is proximal
         alternating linearized minimization, cut at the threshold with the fewest wrong entries, and nothing
         more. "primp" is the same with a description length for its objective, its thresholds and, with "auto",
-        its rank. "trustpal" drops, from what "auto" finds, tiles that noise could hold: those whose bound
-        exceeds `fdr`.
-    fdr : float, default=0.01
-        See "trustpal".
-    objective : {"auto", "error", "likelihood"}, default="auto"
+        its rank. "trustpal" is PanPAL whose tiles are cleared when noise could hold them (see `fdr`), cut where what
+        is left has the fewest wrong entries; with "auto", ten more are tried at a time, as long as they are accepted.
+    fdr : float or None, default=None
+        The chance, at most, that any of the tiles is one of noise; those that do not pass are dropped, whatever the
+        method (see `partwise.boolean.chance_test`). None drops nothing, and is 0.01 with "trustpal".
+    objective : {"auto", "error", "likelihood", "sparse"}, default="auto"
         "error" minimises the number of wrong entries. "likelihood" learns how often zeros and ones are flipped, and
         weighs wrong entries accordingly: closer to the truth where the noise is strong. "auto" takes the likelihood
         where the wrong entries are spread over rows and columns as independent flips would be, and are
-        enough for that to be judged; otherwise it takes the error.
+        enough for that to be judged; otherwise it takes the error. "sparse" minimises wrong entries plus the set
+        bits of both factors (Gonsior 2019, equation 2.5), by search or, with "panpal", by its thresholds; tiles that
+        do not earn their bits are dropped. Of "primp" and "trustpal", it changes only how rows take tiles.
     regularization : float, default=0.5
         What the relaxed factors pay for each unit of an entry (½ in Gonsior 2019, equation 2.6).
     thresholds : {"one", "each"}, default="one"
-        Whether "panpal" cuts both factors at one threshold or each at its own.
+        Whether "panpal" cuts both factors at one threshold or each at its own, as "primp" and "trustpal" do.
     n_init : int, default=4
         Number of relaxed starts.
     patience : int or "auto", default="auto"
         Perturbations without success after which the search ends; by default as the table's size asks for.
     max_iter : int or None, default=None
-        Perturbations, or steps of "panpal" and "primp", after which the fit ends at the latest: a budget that gives
+        Perturbations, or steps of relaxed methods, after which the fit ends at the latest: a budget that gives
         the same answer on every machine. Each number of tiles that "auto" tries has it to itself.
     max_time : float or "auto" or None, default="auto"
         Seconds after which `fit` ends its search and keeps the best found, compiling not counted; None for no limit.
@@ -92,10 +95,10 @@ class BooleanMF(FactorModel):
         For each tile "rows" and "columns" (how many), "density" (share of ones), and "adds" (entries that it gets
         right and no other tile would, less those that it alone gets wrong), and "log10_chance" (a bound on the
         probability that noise holds any tile like it; see `partwise.boolean.discovery`).
-    criterion_ : {"error", "likelihood"}
+    criterion_ : {"error", "likelihood", "sparse"}
         What was minimised; see `objective`.
     objective_ : float
-        Its value: the wrong entries, or the cost at `prices_`.
+        Its value: the wrong entries, or the cost at `prices_`, with the bits of both factors.
     prices_ : tuple of float
         Prices of a one left uncovered, of a zero covered, and of each use of a tile, at which rows take tiles.
     converged_ : bool
@@ -105,13 +108,13 @@ class BooleanMF(FactorModel):
         perturbations were in vain; `max_time` ended it or a part of it, so that the answer depends on the machine and
         its load; Ctrl-C; `max_iter` perturbations or steps were made.
     n_iter_ : int
-        Perturbations that were tried, 1 if the starts left nothing to search for; with "panpal" and "primp", steps of
+        Perturbations that were tried, 1 if the starts left nothing to search for; with relaxed methods, steps of
         the run that was kept.
     history_ : dict of arrays
         "seconds" since `fit` began, compiling not counted, and perturbations ("trials") made, and the "error" then.
         With "auto", of the search whose tiles were kept.
     thresholds_ : tuple of float
-        With "panpal" and "primp": where usage and columns were cut.
+        With "panpal", "primp" and "trustpal": where usage and columns were cut.
     trust_ : dict
         After `trust`: what it returned.
 
@@ -137,7 +140,7 @@ class BooleanMF(FactorModel):
         n_components: Any = "auto",
         *,
         method: str = "auto",
-        fdr: float = 0.01,
+        fdr: float | None = None,
         objective: str = "auto",
         regularization: float = 0.5,
         thresholds: str = "one",

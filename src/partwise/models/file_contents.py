@@ -102,7 +102,7 @@ BOOLEAN_CONTENTS: dict[str, Any] = {
     "components_": Array("b", ("n_tiles", "n_features")),
     "n_components_": Number("i", 0, size="n_tiles"),
     "prices_": ListOf(Number(low=0), size=3),
-    "criterion_": Text(("error", "likelihood")),
+    "criterion_": Text(("error", "likelihood", "sparse")),
     "reconstruction_err_": Number(low=0),
     "description_length_": _VALUE,
     "objective_": _VALUE,

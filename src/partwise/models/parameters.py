@@ -76,12 +76,14 @@ def check_boolean(model: Any) -> None:
     if not auto:
         whole("n_components", model.n_components)
     choice("method", model.method, ("auto", "panpal", "primp", "trustpal"))
-    if auto and model.method == "panpal":
+    if auto and model.method == "panpal" and model.objective != "sparse":
         raise ValueError(
-            "method='panpal' needs a number of tiles; 'auto', 'primp' and 'trustpal' choose one."
+            "method='panpal' needs a number of tiles, but for objective='sparse'; 'auto', 'primp' and 'trustpal' "
+            "choose one."
         )
-    real("fdr", model.fdr, 0.0, 1.0)
-    choice("objective", model.objective, ("auto", "error", "likelihood"))
+    if model.fdr is not None:
+        real("fdr", model.fdr, 0.0, 1.0)
+    choice("objective", model.objective, ("auto", "error", "likelihood", "sparse"))
     real("regularization", model.regularization)
     choice("thresholds", model.thresholds, ("one", "each"))
     whole("n_init", model.n_init)
