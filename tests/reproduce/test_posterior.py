@@ -224,6 +224,36 @@ def test_the_command_runs_a_group_and_keeps_it(tmp_path, capsys, monkeypatch):
     assert set(json.loads((tmp_path / "o" / "posterior.json").read_text())) >= set(groups)
 
 
+def test_a_command_stopped_in_a_chain_ends_with_the_same_figures(tmp_path, monkeypatch):
+    tiny = {**PLANS["quick"], "side": 24, "rank": 3, "steps": 30, "long": 40, "longest": 50, "sweeps": 12}
+    monkeypatch.setitem(PLANS, "quick", {**tiny, "calibration": 10, "draws": 8})
+    monkeypatch.setattr(chain_run, "CHECKPOINT", 10)
+    command = ("reproduce", "posterior", "--only", "traces", "-o")
+    assert call(*command, tmp_path / "whole") == 0
+
+    class Stopped(chain_run.IASG):
+        """Ctrl-C at a step between two checkpoints of the second chain."""
+
+        steps = 0
+
+        def step(self, *given):
+            Stopped.steps += 1
+            if Stopped.steps == 30 + 15:
+                raise KeyboardInterrupt
+            return super().step(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(chain_run, "IASG", Stopped)
+        assert call(*command, tmp_path / "parts") == 130
+    assert Stopped.steps == 30 + 15
+    assert not (tmp_path / "parts" / "part-traces.json").exists()
+    assert call(*command, tmp_path / "parts") == 0
+    whole, parts = (
+        json.loads((tmp_path / name / "part-traces.json").read_text())["found"] for name in ("whole", "parts")
+    )
+    assert whole == parts
+
+
 def test_options_that_contradict_each_other_are_refused(tmp_path, capsys):
     assert call("reproduce", "posterior", "--quick", "--full", "-o", tmp_path / "o") == 2
     assert "exclude each other" in capsys.readouterr().err

@@ -26,7 +26,7 @@ CASES = [
     (-3.0, 1.0, 0.0, 0.2),
     (-0.1, 1.0, 0.0, 3.0),
     (0.0, 1.0, -2.0, 0.3),
-    # On both sides of where the proposals change: bounds half a standard deviation inside, short intervals, far tails.
+    # On both sides of where the proposals change: half a standard deviation inside, short intervals, far tails.
     (0.0, 1.0, -0.49, np.inf),
     (0.0, 1.0, -0.51, np.inf),
     (0.0, 1.0, -0.4, 0.5),

@@ -55,7 +55,8 @@ def reproduce_posterior(
         bool, typer.Option("--paper", help="Minibatch gradients of IASG unscaled, as published.")
     ] = False,
     tables: Annotated[
-        int | None, typer.Option(min=1, help="Tables of the groups recovery and averaging, instead of 1 or 10.")
+        int | None,
+        typer.Option(min=1, help="Tables of the groups recovery and averaging, instead of 1 or 10."),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Only this group of figures, as analogs; repeatable.")

@@ -3,14 +3,14 @@
 Rejection sampling after Robert (1995): where the interval holds the mean well inside, from the normal itself or, if
 the interval is short, from the uniform; elsewhere from an exponential that begins at the nearer bound, at nearly
 Robert's best rate, or, if the interval is short, from the uniform. At least 0.4 of the proposals are accepted in
-every case, and 0.65 where there is one bound. Normal and exponential numbers come from the ziggurat, and an exponential
-number decides on acceptance, so that hardly a draw needs a logarithm, a root or an exponential function. A number in a
-tail is computed as its distance from the bound, so no digits are lost by cancellation.
+every case, and 0.65 where there is one bound. Normal and exponential numbers come from the ziggurat, and an
+exponential number decides on acceptance, so that hardly a draw needs a logarithm, a root or an exponential function.
+A number in a tail is computed as its distance from the bound, so no digits are lost by cancellation.
 """
 
 from __future__ import annotations
 
-from math import inf, log, sqrt
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
@@ -118,9 +118,9 @@ def draw_scaled(
 def _excess(a: float, width: float, stream: np.ndarray) -> float:
     """How far above a ≥ −½ a standard normal lies that is truncated to [a, a + width], where a + width ≥ −a.
 
-    Proposals are exponential with a rate λ ≥ a. The density of x against them is exp(−(x − λ)²/2), but for a constant.
-    Robert's best rate is (a + √(a² + 4)) / 2; a polynomial that comes near it spares the root, and far out λ = a is
-    as good. An exponential number decides: it is larger than f with probability exp(−f).
+    Proposals are exponential with a rate λ ≥ a. The density of x against them is ∝ exp(−(x − λ)²/2). Robert's best
+    rate is (a + √(a² + 4)) / 2; a polynomial that comes near it spares the root, and far out λ = a is as good. An
+    exponential number decides: it is larger than f with probability exp(−f).
     """
     if not width > 0.0:  # a point, or the difference of two bounds that are infinitely far
         return 0.0

@@ -2,8 +2,8 @@
 
 The area below a falling density is covered by 256 layers of equal area, 255 rectangles and a base with the tail. A
 layer is drawn by eight bits of a word, a place in it by 52 others (distinct bits, as Doornik 2005 asks). Below the
-place where the layer above ends, the number is accepted at once: 99 times in 100, without a logarithm. Otherwise it is
-compared with the density itself, so that the law is exact.
+place where the layer above ends, the number is accepted at once: 99 times in 100, without a logarithm. Otherwise it
+is compared with the density itself, so that the law is exact.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from partwise.jit import leaf
 from partwise.samplers.streams import bits, uniform
 
-#: Where the tail begins, for 256 layers of exp(−x²/2) and of exp(−x); and the area of a layer: the base with its tail.
+#: Where the tail begins, for 256 layers of exp(−x²/2) and of exp(−x); the area of a layer is that of base and tail.
 _NORMAL_TAIL, _TAIL = 3.6541528853610088, 7.69711747013104972
 _NORMAL_AREA = _NORMAL_TAIL * exp(-0.5 * _NORMAL_TAIL**2) + sqrt(0.5 * pi) * erfc(_NORMAL_TAIL / sqrt(2.0))
 _AREA = (_TAIL + 1.0) * exp(-_TAIL)
@@ -60,7 +60,7 @@ def exponential(stream: np.ndarray) -> float:
 
 
 @leaf()
-def _exponential_edge(layer: int, x: float, stream: np.ndarray) -> float:
+def _exponential_edge(layer: np.int64, x: float, stream: np.ndarray) -> float:
     """What becomes of a place beside the layer above."""
     while True:
         if layer == 0:
@@ -89,7 +89,7 @@ def normal(stream: np.ndarray) -> float:
 
 
 @leaf()
-def _normal_edge(layer: int, x: float, stream: np.ndarray) -> float:
+def _normal_edge(layer: np.int64, x: float, stream: np.ndarray) -> float:
     """What becomes of a place beside the layer above; without a sign."""
     while True:
         if layer == 0:

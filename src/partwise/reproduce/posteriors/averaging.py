@@ -1,7 +1,7 @@
 """Whether averaging over the posterior beats one answer: the rule for bits beside BooleanMF, at harder noise.
 
-Beside both stands what cannot be decided: entries that stay wrong for someone who knows the columns of every tile, the
-flip probabilities and how often each tile is used, and has to find the rows alone; and the same for columns.
+Beside both stands what cannot be decided: entries that stay wrong for someone who knows the columns of every tile,
+the flip probabilities and how often each tile is used, and has to find the rows alone; and the same for columns.
 """
 
 from __future__ import annotations
