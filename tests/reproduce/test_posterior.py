@@ -63,13 +63,23 @@ def test_lines_tell_every_level(plan):
         "recovery": [row()],
         "doubt": row(),
         "binarization": [
-            {"noise_add": 0.01, "noise_drop": 0.05, "half": 1, "one": 2, "pair": 3, "oracle": 4, "rule": 5}
+            {
+                "noise_add": 0.01,
+                "noise_drop": 0.05,
+                "half": 1,
+                "one": 2,
+                "pair": 3,
+                "oracle": 4,
+                "rule": 5,
+                "covered": 0.02,
+            }
         ],
     }
     said = recovery.lines(plan, summary)
     assert len(said) == 1 + 2 + 1
     assert "none wrong on 1 of 2" in said[1]
     assert "calibration error 0.050" in said[2]
+    assert "hold the entry in 2.0 %" in said[3]
 
 
 def test_lines_tell_the_rule_beside_one_answer():

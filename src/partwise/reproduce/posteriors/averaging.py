@@ -99,13 +99,13 @@ def undecided(table: Any, add: float, drop: float, seed: int) -> tuple[int, int]
 def lines(row: dict[str, Any]) -> list[str]:
     """What was measured at a level of noise, as lines of text."""
     gaps = np.subtract(row["bits"], row["boolean"])
-    error = float(np.std(gaps, ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan")
+    error = f" ± {np.std(gaps, ddof=1) / np.sqrt(len(gaps)):.1f}" if len(gaps) > 1 else ""
     expected = np.mean(np.subtract(row["expected"], row["boolean_expected"]))
     return [
         f"{wrong_by_rule(row)}, BooleanMF {median(row['boolean'])}; rule no worse on {(gaps <= 0).sum()} of "
         f"{row['tables']}; R-hat at most {max(row['rhat']):.3f}",
         f"    means: rule {np.mean(row['bits']):.0f} (it expects {np.mean(row['expected']):.0f}), BooleanMF "
-        f"{np.mean(row['boolean']):.0f}; rule minus BooleanMF {gaps.mean():.1f} ± {error:.1f}, median "
+        f"{np.mean(row['boolean']):.0f}; rule minus BooleanMF {gaps.mean():.1f}{error}, median "
         f"{median(gaps.tolist())}, expected {expected:.1f}",
         f"    cannot be decided: {np.mean(row['rows_alone']):.0f} wrong with the columns known, "
         f"{np.mean(row['columns_alone']):.0f} with the rows known",

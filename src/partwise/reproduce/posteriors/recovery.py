@@ -101,6 +101,7 @@ def binarization(plan: Plan, add: float, drop: float, draws: int, seed: int = 0)
     def wrong(tiles: Tiles) -> int:
         return int(((tiles.usage @ tiles.columns) != table.clean).sum())
 
+    low, high = model.predict_interval(level=0.9)
     ends = (0.0, *THRESHOLDS, 1.0)
     pairs = [cut_at(seen, W, Ht, rows, columns) for rows in ends for columns in ends]
     return {
@@ -111,6 +112,7 @@ def binarization(plan: Plan, add: float, drop: float, draws: int, seed: int = 0)
         "pair": wrong(min(pairs, key=lambda tiles: tiles.error)),
         "oracle": wrong(cut(clean, W, Ht)[0]),
         "rule": int(((model.usage_ @ model.tiles_) != table.clean).sum()),
+        "covered": float(((low <= table.clean) & (table.clean <= high)).mean()),
     }
 
 
@@ -132,7 +134,7 @@ def lines(plan: Plan, summary: dict[str, Any]) -> list[str]:
         out.append(
             f"  relaxed draws, noise {row['noise_add']:.2f}/{row['noise_drop']:.2f}: cut at ½ {row['half']}, "
             f"one threshold {row['one']}, a pair {row['pair']}, by the oracle {row['oracle']}, "
-            f"posterior rule {row['rule']}"
+            f"posterior rule {row['rule']}; 90 % intervals hold the entry in {100 * row['covered']:.1f} %"
         )
     return out
 
