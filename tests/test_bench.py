@@ -91,6 +91,27 @@ def test_the_cost_of_structured_models_is_measured_and_missing_peers_say_so(monk
     assert "with --structure there are" in capsys.readouterr().err
 
 
+def test_the_cost_of_samplers_is_measured_beside_what_they_are_compared_with(monkeypatch, tmp_path, capsys):
+    from partwise.bench import sampling
+
+    small = {"dense": sampling.Size(30, 20, 2), "sparse": sampling.Size(40, 30, 2, 0.1)}
+    monkeypatch.setattr(sampling, "CASES", small)
+    monkeypatch.setattr(sampling, "WARMUP", 2)
+    monkeypatch.setattr(sampling, "STEPS", 3)
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", "--sampling", "--seeds", "1", "-o", str(tmp_path)])
+    assert stop.value.code == 0
+    assert "60,000 steps" in capsys.readouterr().out
+    rows = json.loads((tmp_path / "sampling.json").read_text())["rows"]
+    assert [row["case"] for row in rows] == 10 * ["dense"] + 4 * ["sparse"]
+    assert all(row["ratio"] == pytest.approx(row["seconds"] / row["beside"]) for row in rows)
+    assert {row["limit"] for row in rows} == {None, 2.0, 3.0}
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", "nowhere", "--sampling", "-o", str(tmp_path)])
+    assert stop.value.code == 2
+    assert "with --sampling there are" in capsys.readouterr().err
+
+
 def test_default_fits_missing_entries_and_transform_are_measured(tmp_path, monkeypatch, capsys):
     import numpy as np
 

@@ -14,6 +14,7 @@ from partwise.reproduce import posterior
 from partwise.reproduce.posteriors import (
     ambiguity,
     analogs,
+    averaging,
     chain_run,
     iasg_worth,
     primp_steps,
@@ -40,7 +41,6 @@ def row(**more):
         "rhat": [1.0, 1.01],
         "error": [None, 0.05],
         "doubtful": [0, 10],
-        "boolean": [],
         "expected": [0.0, 1.0],
     }
     return {"noise_add": 0.01, "noise_drop": 0.05, "tables": 2, "draws": 5, **numbers, **rest, **more}
@@ -61,18 +61,42 @@ def test_parts_are_computed_once(tmp_path):
 def test_lines_tell_every_level(plan):
     summary = {
         "recovery": [row()],
-        "beside": [row(boolean=[1, 1], boolean_expected=[1.0, 2.0])],
         "doubt": row(),
         "binarization": [
-            {"noise_add": 0.01, "noise_drop": 0.05, "half": 1, "one": 2, "pair": 3, "oracle": 4, "rule": 5}
+            {
+                "noise_add": 0.01,
+                "noise_drop": 0.05,
+                "half": 1,
+                "one": 2,
+                "pair": 3,
+                "oracle": 4,
+                "rule": 5,
+                "covered": 0.02,
+            }
         ],
     }
     said = recovery.lines(plan, summary)
-    assert len(said) == 1 + 3 + 1
+    assert len(said) == 1 + 2 + 1
     assert "none wrong on 1 of 2" in said[1]
-    assert "rule no worse on 1 of 2" in said[2]
-    assert "rule minus BooleanMF 0.0 ± 1.0, expected -1.0" in said[2]
-    assert "calibration error 0.050" in said[3]
+    assert "calibration error 0.050" in said[2]
+    assert "hold the entry in 2.0 %" in said[3]
+
+
+def test_lines_tell_the_rule_beside_one_answer():
+    more = {"boolean": [1, 1], "boolean_expected": [1.0, 2.0], "rows_alone": [1, 2], "columns_alone": [0, 1]}
+    said = " ".join(averaging.lines(row(**more)))
+    assert "BooleanMF 1; rule no worse on 1 of 2" in said
+    assert "rule minus BooleanMF 0.0 ± 1.0, median 0, expected -1.0" in said
+
+
+def test_with_one_factor_known_hardly_an_entry_is_wrong_unless_noise_hides_it():
+    clean, hidden = (
+        make_boolean(80, 80, 4, 0.3, noise_add=add, noise_drop=drop, random_state=0)
+        for add, drop in ((0.01, 0.01), (0.45, 0.5))
+    )
+    assert averaging.undecided(clean, 0.01, 0.01, 0) == (0, 0)
+    rows, columns = averaging.undecided(hidden, 0.45, 0.5, 0)
+    assert min(rows, columns) > 100
 
 
 def test_spread_is_that_of_the_second_half(plan):
@@ -208,6 +232,36 @@ def test_the_command_runs_a_group_and_keeps_it(tmp_path, capsys, monkeypatch):
     drawn = {path.name for path in (tmp_path / "o").glob("figure_*.png")}
     assert {f"figure_4_{n}.png" for n in (4, 5, 6)} <= drawn
     assert set(json.loads((tmp_path / "o" / "posterior.json").read_text())) >= set(groups)
+
+
+def test_a_command_stopped_in_a_chain_ends_with_the_same_figures(tmp_path, monkeypatch):
+    tiny = {**PLANS["quick"], "side": 24, "rank": 3, "steps": 30, "long": 40, "longest": 50, "sweeps": 12}
+    monkeypatch.setitem(PLANS, "quick", {**tiny, "calibration": 10, "draws": 8})
+    monkeypatch.setattr(chain_run, "CHECKPOINT", 10)
+    command = ("reproduce", "posterior", "--only", "traces", "-o")
+    assert call(*command, tmp_path / "whole") == 0
+
+    class Stopped(chain_run.IASG):
+        """Ctrl-C at a step between two checkpoints of the second chain."""
+
+        steps = 0
+
+        def step(self, *given):
+            Stopped.steps += 1
+            if Stopped.steps == 30 + 15:
+                raise KeyboardInterrupt
+            return super().step(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(chain_run, "IASG", Stopped)
+        assert call(*command, tmp_path / "parts") == 130
+    assert Stopped.steps == 30 + 15
+    assert not (tmp_path / "parts" / "part-traces.json").exists()
+    assert call(*command, tmp_path / "parts") == 0
+    whole, parts = (
+        json.loads((tmp_path / name / "part-traces.json").read_text())["found"] for name in ("whole", "parts")
+    )
+    assert whole == parts
 
 
 def test_options_that_contradict_each_other_are_refused(tmp_path, capsys):

@@ -6,7 +6,9 @@ from numba import njit
 from scipy import special, stats
 
 from partwise.parallel import thread_limit
+from partwise.samplers.streams import begin_stream
 from partwise.samplers.truncated_normal import normal_quantile, truncated_normal
+from partwise.samplers.ziggurat import exponential, normal
 
 CASES = [
     (0.0, 1.0, 0.0, np.inf),
@@ -24,6 +26,19 @@ CASES = [
     (-3.0, 1.0, 0.0, 0.2),
     (-0.1, 1.0, 0.0, 3.0),
     (0.0, 1.0, -2.0, 0.3),
+    # On both sides of where the proposals change: half a standard deviation inside, short intervals, far tails.
+    (0.0, 1.0, -0.49, np.inf),
+    (0.0, 1.0, -0.51, np.inf),
+    (0.0, 1.0, -0.4, 0.5),
+    (0.0, 1.0, -0.5, 0.4),
+    (0.0, 1.0, -0.3, 1.4),
+    (0.0, 1.0, -0.6, 1.8),
+    (0.0, 1.0, -0.6, 2.0),
+    (0.0, 1.0, 1.9, 2.5),
+    (0.0, 1.0, 2.1, 2.5),
+    (0.0, 1.0, -2.6, -2.1),
+    (0.0, 1.0, 1.99, np.inf),
+    (0.0, 1.0, 2.01, np.inf),
 ]
 
 
@@ -84,6 +99,27 @@ def test_entries_are_independent_of_their_neighbours():
 def test_bad_parameters_are_refused(mean, sd, low, high):
     with pytest.raises(ValueError, match="finite mean, sd > 0 and low ≤ high"):
         truncated_normal(mean, sd, low, high, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("draw", "law"), [(normal, stats.norm), (exponential, stats.expon)])
+def test_the_ziggurat_draws_its_law(draw, law):
+    @njit
+    def fill(keys, out):
+        stream = np.empty(2, np.uint64)
+        begin_stream(keys, 0, stream)
+        for i in range(len(out)):
+            out[i] = draw(stream)
+
+    draws = np.empty(1_000_000)
+    fill(np.array([1, 2], np.uint64), draws)
+    assert stats.kstest(draws, law.cdf).pvalue > 1e-4
+    # The layers meet at these places, and the last bin is the tail beyond them.
+    ends = np.quantile(np.abs(draws), np.linspace(0.0, 0.99, 50))[1:]
+    fold = 2.0 if draw is normal else 1.0
+    for place in (*ends, 3.6541528853610088, 7.69711747013104972):
+        chance = fold * law.sf(place)
+        seen = float((np.abs(draws) > place).mean())
+        assert seen == pytest.approx(chance, abs=5.0 * np.sqrt(chance / draws.size) + 1e-9)
 
 
 def test_the_normal_quantile_is_that_of_scipy():

@@ -31,6 +31,12 @@ def bench(
             "--structure", help="Cost of models with a graph, labels, layers; CASES: dense, sparse."
         ),
     ] = False,
+    sampling: Annotated[
+        bool,
+        typer.Option(
+            "--sampling", help="Cost of a step of the posterior samplers; CASES: 512, 2000, sparse."
+        ),
+    ] = False,
     defaults: Annotated[
         bool, typer.Option("--defaults", help="Whole default fits instead, ours and scikit-learn's.")
     ] = False,
@@ -49,6 +55,9 @@ def bench(
         return
     if structure:
         bench_structure(output, cases or (), seeds, as_json)
+        return
+    if sampling:
+        bench_sampling(output, cases or (), seeds, as_json)
         return
     if defaults or missing is not None or transform:
         bench_calls(output, cases or (), seeds, missing, transform, as_json)
@@ -125,4 +134,16 @@ def bench_structure(output: Path, names: Sequence[str], rounds: int, as_json: bo
             raise ValueError(f"no case is called '{name}'; with --structure there are {', '.join(CASES)}.")
     summary = race_structure(output, names, rounds)
     lines = [*summary.pop("lines"), f"Results are in {output}/: structure.json"]
+    emit(summary, as_json, lines)
+
+
+def bench_sampling(output: Path, names: Sequence[str], rounds: int, as_json: bool) -> None:
+    """What steps of samplers cost; see `partwise.bench.sampling`."""
+    from partwise.bench.sampling import CASES, race_sampling
+
+    for name in names:
+        if name not in CASES:
+            raise ValueError(f"no case is called '{name}'; with --sampling there are {', '.join(CASES)}.")
+    summary = race_sampling(output, names, rounds)
+    lines = [*summary.pop("lines"), f"Results are in {output}/: sampling.json"]
     emit(summary, as_json, lines)

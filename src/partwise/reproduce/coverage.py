@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import process_time
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from partwise.core import Problem
 from partwise.io import write_json
-from partwise.losses import FROBENIUS
-from partwise.matrix import Dense
 from partwise.models import BayesianNMF
-from partwise.parallel import own_threads
 from partwise.priors import Gamma
-from partwise.samplers.gaussian_gibbs import GaussianGibbs
-from partwise.solvers.hals import Hals
 
 #: Rows, columns, components.
 SIZES = ((60, 50, 4), (100, 80, 6))
-#: Sizes at which a Gibbs sweep is timed against a HALS sweep.
-RACES = ((100, 80, 6), (512, 512, 30), (1000, 800, 20))
 LEVEL = 0.9
 #: Shape and scale of the prior of σ² that data are simulated with.
 NOISE = (5.0, 1.0)
@@ -35,7 +26,7 @@ def reproduce_coverage(
     n_chains: Annotated[int, typer.Option("--chains", help="Chains of each fit.")] = 2,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
 ) -> dict[str, Any]:
-    """Coverage of 90 % intervals of BayesianNMF, and the price of a Gibbs sweep."""
+    """Coverage of 90 % intervals of BayesianNMF."""
     lines = [
         f"90 % intervals of (WH)_ij: mean coverage over {n_sets} data sets, and the least and most of one set"
     ]
@@ -53,14 +44,6 @@ def reproduce_coverage(
                 f"({100 * min(shares):.1f} to {100 * max(shares):.1f}), "
                 f"R-hat up to {max(one['rhat'] for one in sets):.3f}"
             )
-    lines.append(
-        "processor time of a Gibbs sweep over that of a HALS sweep (one inner sweep; products included)"
-    )
-    found["sweeps"] = [sweep_ratio(*size, seed) for size in RACES]
-    lines += [
-        f"  {one['shape'][0]} × {one['shape'][1]}, k={one['k']}: {one['ratio']:.2f}"
-        for one in found["sweeps"]
-    ]
     found["lines"] = lines
     write_json(folder / "coverage.json", found)
     return found
@@ -101,31 +84,4 @@ def covered(
         "covered": float(np.mean((low <= clean) & (clean <= high))),
         "rhat": max(model.rhat_.values()),
         "ess": min(model.ess_.values()),
-    }
-
-
-def sweep_ratio(n: int, m: int, k: int, seed: int) -> dict[str, Any]:
-    """Time of a Gibbs sweep over that of a HALS sweep, taken in turns on the same data."""
-    rng = np.random.default_rng(seed)
-    X, _ = simulated("gaussian", n, m, k, rng)
-    problem = Problem(Dense.of(X), FROBENIUS, Gamma(1.0, 1.0), Gamma(1.0, 1.0))
-    kernel, solver = GaussianGibbs(*NOISE), Hals(inner_sweeps=1, extrapolate=False)
-    W, Ht = rng.exponential(1.0, (n, k)), rng.exponential(1.0, (m, k))
-    chain, state = kernel.init(problem, W, Ht, 1.0), solver.init(problem, W.copy(), Ht.copy())
-    times: list[tuple[float, float]] = []
-    with own_threads():
-        for _ in range(43):
-            begin = process_time()
-            chain, _ = kernel.step(problem, chain, rng)
-            middle = process_time()
-            state, _ = solver.step(problem, state, rng)
-            times.append((middle - begin, process_time() - middle))
-    # The first steps compile.
-    gibbs, hals = np.array(times[3:]).T
-    return {
-        "shape": [n, m],
-        "k": k,
-        "ratio": float(np.median(gibbs) / np.median(hals)),
-        "gibbs": float(np.median(gibbs)),
-        "hals": float(np.median(hals)),
     }

@@ -33,6 +33,7 @@ GROUPS = {
     "used_tiles": "open question 3: the rank as uncertain",
     "ambiguity": "open question 4: ambiguity against uncertainty",
     "recovery": "planted tiles found again, calibration, bits by several rules",
+    "averaging": "the posterior rule beside BooleanMF at harder noise",
     "iasg_worth": "IASG from a random start, its spread; open question 2: boundaries",
 }
 #: About how many minutes of one processor each size takes.
@@ -54,7 +55,8 @@ def reproduce_posterior(
         bool, typer.Option("--paper", help="Minibatch gradients of IASG unscaled, as published.")
     ] = False,
     tables: Annotated[
-        int | None, typer.Option(min=1, help="Tables of the group recovery, instead of 1 or 10.")
+        int | None,
+        typer.Option(min=1, help="Tables of the groups recovery and averaging, instead of 1 or 10."),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="Only this group of figures, as analogs; repeatable.")

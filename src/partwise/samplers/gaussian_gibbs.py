@@ -26,8 +26,8 @@ from partwise.priors import Gamma, Terms
 from partwise.samplers.calibration import CalibrationCase
 from partwise.samplers.scale_move import scale_move
 from partwise.samplers.streams import BY_PLACE, STREAM_SIZE, begin_stream, draw_keys, uniform
-from partwise.samplers.truncated_normal import draw_truncated
-from partwise.solvers.sweep import inner_product
+from partwise.samplers.truncated_normal import draw_scaled, draw_truncated
+from partwise.solvers.sweep import WIDTH, inner_product, residual
 
 #: Operations that a draw is worth, when threads are shared out.
 _DRAW = 100.0
@@ -139,13 +139,17 @@ class GaussianGibbs:
         float
             Up to the normalising constants of the priors of W and H.
         """
-        value = -problem.terms_W.value(state.W)
+        value = self._log_noise(state.noise) - problem.terms_W.value(state.W)
         if self.sample_H:
             value -= problem.terms_H.value(state.Ht)
-        if not self.hold_noise:
-            a, b = self.noise_shape, self.noise_scale
-            value += a * np.log(b) - gammaln(a) - (a + 1.0) * np.log(state.noise) - b / state.noise
         return float(value)
+
+    def _log_noise(self, noise: float) -> float:
+        """Log-density of the prior of σ², 0 where it is held."""
+        if self.hold_noise:
+            return 0.0
+        a, b = self.noise_shape, self.noise_scale
+        return float(a * np.log(b) - gammaln(a) - (a + 1.0) * np.log(noise) - b / noise)
 
     def value(self, problem: Problem, state: GaussianState) -> float:
         """Log-posterior at a state, up to a constant."""
@@ -168,17 +172,34 @@ class GaussianGibbs:
         if not self.hold_noise:
             shape = self.noise_shape + 0.5 * cool * problem.n_observed()
             state.noise = float((self.noise_scale + 0.5 * cool * squares) / rng.standard_gamma(shape))
-        if self.sample_H:
-            _share_sizes(problem, state, rng)
         state.iteration += 1
         likelihood = self.log_likelihood(problem, squares, state.noise)
-        state.objective = likelihood + self.log_prior(problem, state)
+        prior = self._log_noise(state.noise) - self._share_sizes(problem, state, rng)
+        state.objective = likelihood + prior
         notes = {"log_likelihood": likelihood, "noise": state.noise}
         return state, Info(state.iteration, state.objective, notes=notes)
 
     def draw(self, problem: Problem, state: GaussianState) -> dict[str, Any]:
         """The factors and σ²."""
         return {"W": state.W, "H": state.Ht, "noise": state.noise}
+
+    def _share_sizes(self, problem: Problem, state: GaussianState, rng: np.random.Generator) -> float:
+        """Draw the share of every component's size between W and H; what the priors of both take off the log-density.
+
+        The sums over the priors' terms that the draw needs also say what the priors are worth after it.
+        """
+        terms = problem.terms_W, problem.terms_H
+        LW, QW = _column_sums(terms[0], state.W)
+        if not self.sample_H:
+            return float(LW.sum() + 0.5 * QW.sum())
+        LH, QH = _column_sums(terms[1], state.Ht)
+        shares = np.ones(len(LW))
+        if all(part.lower == 0.0 for part in terms):
+            power = float(state.W.shape[0] - state.Ht.shape[0])
+            upper = terms[0].upper, terms[1].upper
+            shares = scale_move(state.W, state.Ht, power, (LW, QW), (LH, QH), upper, rng)
+        linear, quadratic = LW * shares + LH / shares, QW * shares**2 + QH / shares**2
+        return float(linear.sum() + 0.5 * quadratic.sum())
 
     def _squares(
         self, problem: Problem, state: GaussianState, A: np.ndarray, N: np.ndarray, G: np.ndarray
@@ -240,7 +261,7 @@ def draw_factor(
         over_rows(
             lambda a, b: _draw_rows(A, N, G, precision, *prior, keys, numbers, a, b),
             n,
-            worthwhile(k * (_DRAW + k), 4),
+            worthwhile(k * (_DRAW + k), WIDTH),
         )
         return N, G
     Bt = np.ascontiguousarray(wide.T)
@@ -270,22 +291,14 @@ def draw_factor(
     return N, G
 
 
-def _share_sizes(problem: Problem, state: GaussianState, rng: np.random.Generator) -> None:
-    terms = problem.terms_W, problem.terms_H
-    if any(part.lower != 0.0 for part in terms):
-        return
-
-    def sums(part: Terms, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        A = A.astype(float, copy=False)
-        columns = np.ones(A.shape[1])
-        linear = part.linear * A.sum(axis=0) if np.ndim(part.linear) == 0 else (part.linear * A).sum(axis=0)
-        if not np.any(part.quadratic):
-            return linear * columns, 0.0 * columns
-        return linear * columns, (part.quadratic * A * A).sum(axis=0)
-
-    sums_W, sums_H = sums(terms[0], state.W), sums(terms[1], state.Ht)
-    power = float(state.W.shape[0] - state.Ht.shape[0])
-    scale_move(state.W, state.Ht, power, sums_W, sums_H, (terms[0].upper, terms[1].upper), rng)
+def _column_sums(terms: Terms, A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Σ linear · a and Σ quadratic · a² over the rows of a factor, for each component."""
+    A = A.astype(float, copy=False)
+    rows, columns = np.ones(A.shape[0]), np.ones(A.shape[1])
+    linear = terms.linear * (rows @ A) if np.ndim(terms.linear) == 0 else (terms.linear * A).sum(axis=0)
+    if not np.any(terms.quadratic):
+        return linear * columns, 0.0 * columns
+    return linear * columns, (terms.quadratic * A * A).sum(axis=0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
@@ -303,27 +316,50 @@ def _draw_rows(
     start: int,
     stop: int,
 ) -> None:
-    """Rows `start … stop`, which share G."""
+    """Rows `start … stop`, which share G; a block of rows is laid out component by component, as in a HALS sweep."""
     k = A.shape[1]
-    a = np.empty(k)
-    stream = np.empty(STREAM_SIZE, np.uint64)
+    acc = np.zeros(WIDTH)
+    # Not the constant itself: loops of a known small length are unrolled before they are vectorised.
+    width = acc.shape[0]
+    a, b = np.zeros((k, width)), np.zeros((k, width))
+    # A stream for each row of the block; the one in use is copied, since a view of an array is counted.
+    stream, streams = np.zeros(STREAM_SIZE, np.uint64), np.zeros((width, STREAM_SIZE), np.uint64)
     # Terms with a single row, or a single column, hold for all.
     lr, lc = int(linear.shape[0] > 1), int(linear.shape[1] > 1)
     qr, qc = int(quadratic.shape[0] > 1), int(quadratic.shape[1] > 1)
-    for i in range(start, stop):
-        begin_stream(keys, numbers[i] if numbers.shape[0] else i, stream)
+    for first in range(start, stop, width):
+        height = min(width, stop - first)
+        for c in range(height):
+            i = first + c
+            begin_stream(keys, numbers[i] if numbers.shape[0] else i, stream)
+            streams[c, 0], streams[c, 1] = stream[0], stream[1]
+            for t in range(k):
+                a[t, c] = A[i, t]
+                b[t, c] = np.float64(N[i, t])
         for t in range(k):
-            a[t] = A[i, t]
-        for t in range(k):
-            g = G[t]
-            rest = np.float64(N[i, t]) + a[t] * g[t]
-            for r in range(k):
-                rest -= a[r] * g[r]
-            slope = precision * rest - linear[lr * i, lc * t]
-            bend = precision * g[t] + quadratic[qr * i, qc * t]
-            a[t] = draw_entry(slope, bend, a[t], lower, upper, stream)
-        for t in range(k):
-            A[i, t] = a[t]
+            residual(G[t], a, b[t], acc)
+            own = G[t, t]
+            bend = precision * own + quadratic[qr * first, qc * t]
+            per_bend, root = 1.0 / bend, sqrt(bend)
+            sd = 1.0 / root
+            for c in range(height):
+                slope = precision * (acc[c] + a[t, c] * own) - linear[lr * (first + c), lc * t]
+                if qr:
+                    bend = precision * own + quadratic[first + c, qc * t]
+                    per_bend, root = 1.0 / bend, sqrt(bend)
+                    sd = 1.0 / root
+                stream[0], stream[1] = streams[c, 0], streams[c, 1]
+                if bend > 0.0 and slope * slope <= 1e16 * bend:
+                    mean = slope * per_bend
+                    a[t, c] = draw_scaled(
+                        (lower - mean) * root, (upper - mean) * root, mean, sd, lower, upper, stream
+                    )
+                else:
+                    a[t, c] = draw_entry(slope, bend, a[t, c], lower, upper, stream)
+                streams[c, 0] = stream[0]
+        for c in range(height):
+            for t in range(k):
+                A[first + c, t] = a[t, c]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})

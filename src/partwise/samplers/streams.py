@@ -65,10 +65,16 @@ def begin_stream(keys: np.ndarray, number: int, stream: np.ndarray) -> None:
 
 
 @leaf(forceinline=True)
+def bits(stream: np.ndarray) -> np.uint64:
+    """The next number of a stream: 64 bits."""
+    stream[0] += stream[1]
+    return mixed(stream[0])
+
+
+@leaf(forceinline=True)
 def uniform(stream: np.ndarray) -> float:
     """The next number of a stream, uniform on (0, 1); neither 0 nor 1 occurs."""
-    stream[0] += stream[1]
-    return (np.float64(mixed(stream[0]) >> _S11) + 0.5) * _UNIT
+    return (np.float64(bits(stream) >> _S11) + 0.5) * _UNIT
 
 
 def row_numbers(X: InMemory) -> np.ndarray:

@@ -38,7 +38,8 @@ class ChainRun:
     start : {"random", "optimum"}
         Where it begins: at scaled random factors, or at the planted ones. Where the rank is smaller than that of
         the table, the last planted columns are cut off; where it is larger, uniform ones are added (Gonsior 2019,
-        4.2.4). rank : int
+        4.2.4).
+    rank : int
         Number of components.
     batch : int
         Rows of a minibatch in the thesis: 75, 250 or 512. 0 is the exact sampler instead of IASG.
