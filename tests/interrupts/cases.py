@@ -208,6 +208,8 @@ FITS: dict[str, Fit] = {
     "BayesianNMF poisson": bayesian(likelihood="poisson", n_draws=100),
     "BinaryNMF exact": binary(5000, inference="exact"),
     "BinaryNMF truncated": binary(1500, inference="truncated", max_iter=15),
+    "BinaryNMF gaussian exact": binary(5000, noise="gaussian", inference="exact"),
+    "BinaryNMF gaussian truncated": binary(1500, noise="gaussian", inference="truncated", max_iter=60),
     "BinaryNMF n_init=3": binary(1500, n_init=3, max_iter=20),
     "BooleanMF 5": boolean(5),
     "BooleanMF auto": boolean(data=large_table),
