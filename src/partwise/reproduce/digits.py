@@ -9,6 +9,8 @@ and one for each class ("class-spherical", "class-diagonal", "class-tied").
 from __future__ import annotations
 
 import warnings
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -22,9 +24,11 @@ from partwise.io import write_json
 from partwise.models import MixtureClassifier
 from partwise.plot import draw_curve, draw_parts, figure, save_figure
 from partwise.reproduce.bars import with_progress
+from partwise.reproduce.cells import Cells
 from partwise.reproduce.digits_classwise import ClasswiseGaussians
 from partwise.reproduce.digits_features import FEATURE_TOL, prepare, zeros
 from partwise.reproduce.digits_reading import (
+    GRID,
     PUBLISHED,
     SIZES,
     Reading,
@@ -35,7 +39,7 @@ from partwise.reproduce.digits_reading import (
 from partwise.reproduce.digits_rivals import compare
 
 #: What `--choose-steps` finds with the other switches left alone.
-PAPER_STEPS = 400
+PAPER_STEPS = 1000
 COVARIANCES = ("spherical", "diagonal", "tied", "even", "class-spherical", "class-diagonal", "class-tied")
 
 
@@ -58,6 +62,9 @@ def reproduce_digits(
             help="Instead: the number of steps at which the training errors are nearest to the published ones.",
         ),
     ] = False,
+    most_steps: Annotated[
+        int, typer.Option(min=GRID[0], help="With --choose-steps: the largest number that is tried.")
+    ] = 1000,
     steps: Annotated[int, typer.Option(min=1, help="With --paper: steps of the updates.")] = PAPER_STEPS,
     scale: Annotated[
         str, typer.Option(help="With --paper: features of one spread ('spread'), or as they are ('none').")
@@ -97,7 +104,7 @@ def reproduce_digits(
         raise ValueError(f"--covariance must be all or one of {', '.join(COVARIANCES)}; got '{covariance}'.")
     data = prepare(folder, quick, seed, center, feature_tol)
     if choose_steps:
-        return steps_chosen(folder, data, reading, 8 if quick else 16)
+        return steps_chosen(folder, data, reading, 8 if quick else 16, most_steps)
     largest = 64 if full else 8 if quick else 16
     sizes = [K for K in SIZES if largest >= K]
     rows = []
@@ -125,15 +132,26 @@ def reproduce_digits(
     return summary
 
 
-def steps_chosen(folder: Path, data: dict[str, Any], reading: Reading, largest: int) -> dict[str, Any]:
-    """Training curves for every K of the published table, and the number of steps by their training errors."""
+def steps_chosen(
+    folder: Path, data: dict[str, Any], reading: Reading, largest: int, most_steps: int
+) -> dict[str, Any]:
+    """Training curves for every K of the published table, and the number of steps by their training errors.
+
+    Each curve is kept as soon as it is found; the same command goes on from there.
+    """
     sizes = [K for K in PUBLISHED["CL-NMF80"] if largest >= K]
-    curves = {sizes[i]: training_curve(data, sizes[i], reading) for i in with_progress(len(sizes), "curves")}
+    cells = Cells(folder / "digits-curves.json")
+    grid = [steps for steps in GRID if steps <= most_steps]
+    curves = {}
+    for i in with_progress(len(sizes), "curves"):
+        K = sizes[i]
+        name = f"{data['made']}; {reading}; K={K}; {grid[-1]} steps"
+        curves[K] = cells.get(name, partial(training_curve, data, K, reading, grid))
     best = chosen_steps(curves)
     table = curve_table(curves, int(best["steps"]))
     summary: dict[str, Any] = {
         "data": data["name"],
-        "reading": reading,
+        "reading": asdict(reading),
         "chosen": best,
         "curves": {str(K): rows for K, rows in curves.items()},
         "tables": {"steps": table},
@@ -143,7 +161,6 @@ def steps_chosen(folder: Path, data: dict[str, Any], reading: Reading, largest: 
             *("  ".join(f"{cell:>14s}" for cell in row) for row in (table["columns"], *table["rows"])),
         ],
     }
-    summary["reading"] = reading.__dict__
     with uninterrupted():
         write_json(folder / "digits-steps.json", summary)
     return summary

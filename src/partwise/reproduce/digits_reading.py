@@ -34,7 +34,29 @@ PUBLISHED: dict[str, dict[int, tuple[float, float]]] = {
     "CL-NMF80": dict(zip(SIZES, [(5.5, 5.8), (4.0, 4.4), (2.8, 3.5), (1.7, 3.2), (1.0, 3.4)])),
 }
 #: Numbers of steps that are compared with the training errors of the table.
-GRID = (25, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500, 600, 700, 800, 1000)
+GRID = (
+    25,
+    50,
+    75,
+    100,
+    150,
+    200,
+    250,
+    300,
+    350,
+    400,
+    450,
+    500,
+    600,
+    700,
+    800,
+    1000,
+    1250,
+    1500,
+    2000,
+    2500,
+    3000,
+)
 
 
 @dataclass(frozen=True)
@@ -133,7 +155,7 @@ def scaled(X: np.ndarray, y: np.ndarray, reading: Reading) -> tuple[Labelled, np
 
 
 def training_curve(
-    data: dict[str, Any], K: int, reading: Reading, grid: Sequence[int] = GRID
+    data: dict[str, Any], K: int, reading: Reading, grid: Sequence[int]
 ) -> list[dict[str, float]]:
     """Training and test errors of `reading.classifier(K, steps)` for all steps of a grid, from one run.
 
