@@ -65,6 +65,9 @@ def reproduce_digits(
     most_steps: Annotated[
         int, typer.Option(min=GRID[0], help="With --choose-steps: the largest number that is tried.")
     ] = 1000,
+    largest: Annotated[
+        int, typer.Option(min=1, help="With --choose-steps: the largest K whose training error counts.")
+    ] = 16,
     steps: Annotated[int, typer.Option(min=1, help="With --paper: steps of the updates.")] = PAPER_STEPS,
     scale: Annotated[
         str, typer.Option(help="With --paper: features of one spread ('spread'), or as they are ('none').")
@@ -104,9 +107,8 @@ def reproduce_digits(
         raise ValueError(f"--covariance must be all or one of {', '.join(COVARIANCES)}; got '{covariance}'.")
     data = prepare(folder, quick, seed, center, feature_tol)
     if choose_steps:
-        return steps_chosen(folder, data, reading, 8 if quick else 16, most_steps)
-    largest = 64 if full else 8 if quick else 16
-    sizes = [K for K in SIZES if largest >= K]
+        return steps_chosen(folder, data, reading, min(largest, 8) if quick else largest, most_steps)
+    sizes = [K for K in SIZES if (64 if full else 8 if quick else 16) >= K]
     rows = []
     jobs = [("CL-NMF80", K, "") for K in sizes]
     if paper or full:
