@@ -239,7 +239,6 @@ def overtraining(
         "updates, from a narrow start": partial(replace(plain, init_width=1.0).classifier, steps=steps),
         "updates, features as they are": partial(replace(plain, scale="none").classifier, steps=steps),
         "updates, another seed": partial(replace(plain, seed=seed + 1).classifier, steps=steps),
-        f"updates, {4 * steps} steps": partial(plain.classifier, steps=4 * steps),
     }
     cells = Cells(folder / "digits-claims-cells.json")
     out = []
