@@ -8,7 +8,7 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from partwise.datasets import load_digits
 from partwise.mixture.components import Components
-from partwise.reproduce import digits_features
+from partwise.reproduce import digits, digits_features
 from partwise.reproduce.digits import COVARIANCES, curve_table, reproduce_digits
 from partwise.reproduce.digits_claims import change, dressings
 from partwise.reproduce.digits_classwise import ClasswiseGaussians
@@ -18,10 +18,10 @@ from partwise.reproduce.digits_reading import PUBLISHED, Reading, chosen_steps, 
 @pytest.fixture(scope="module")
 def data():
     """What `prepare` returns, of few images; the first digit is rarer than the others."""
-    digits = load_digits()
-    kept = np.flatnonzero((digits.target > 0) | (np.arange(len(digits.target)) % 4 == 0))
-    X = digits.data[kept].astype(np.float32).reshape(-1, 8, 4, 2).sum(axis=3).reshape(-1, 32)
-    y = digits.target[kept]
+    bundled = load_digits()
+    kept = np.flatnonzero((bundled.target > 0) | (np.arange(len(bundled.target)) % 4 == 0))
+    X = bundled.data[kept].astype(np.float32).reshape(-1, 8, 4, 2).sum(axis=3).reshape(-1, 32)
+    y = bundled.target[kept]
     return {"nmf_train": X[:500], "y_train": y[:500], "nmf_test": X[500:700], "y_test": y[500:700]}
 
 
@@ -63,14 +63,31 @@ def test_steps_are_chosen_by_training_errors_alone(test):
     assert [row[3] for row in table["rows"]] == ["200"] * 5
 
 
+def test_the_command_keeps_its_curves_and_goes_on_from_them(tmp_path, monkeypatch):
+    monkeypatch.delenv("PARTWISE_DATA", raising=False)
+    settings = {"quick": True, "choose_steps": True, "most_steps": 50}
+    found = reproduce_digits(tmp_path, largest=1, **settings)
+    assert found["chosen"]["steps"] in (25, 50)
+    assert (tmp_path / "digits-steps.json").exists()
+    calls = []
+    monkeypatch.setattr(
+        digits, "training_curve", lambda data, K, *rest: calls.append(K) or found["curves"]["1"]
+    )
+    again = reproduce_digits(tmp_path, largest=2, **settings)
+    assert calls == [2], "that of K = 1 was kept"
+    assert again["curves"]["1"] == found["curves"]["1"]
+    reproduce_digits(tmp_path, largest=1, init="random", **settings)
+    assert calls == [2, 1], "another reading has curves of its own"
+
+
 def strokes():
     """Images of 28 × 28 pixels like those of MNIST."""
-    digits = load_digits()
-    images = np.kron(digits.images[:240], np.ones((1, 3, 3)))
+    bundled = load_digits()
+    images = np.kron(bundled.images[:240], np.ones((1, 3, 3)))
     pictures = np.zeros((240, 28, 28), np.float32)
     pictures[:, 2:26, 2:26] = images
     return SimpleNamespace(
-        data=pictures.reshape(240, -1), is_train=np.arange(240) < 200, target=digits.target[:240]
+        data=pictures.reshape(240, -1), is_train=np.arange(240) < 200, target=bundled.target[:240]
     )
 
 
