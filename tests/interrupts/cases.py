@@ -208,6 +208,8 @@ FITS: dict[str, Fit] = {
     "BayesianNMF poisson": bayesian(likelihood="poisson", n_draws=100),
     "BinaryNMF exact": binary(5000, inference="exact"),
     "BinaryNMF truncated": binary(1500, inference="truncated", max_iter=15),
+    "BinaryNMF gaussian exact": binary(2000, noise="gaussian", inference="exact", max_iter=30),
+    "BinaryNMF gaussian truncated": binary(1000, noise="gaussian", inference="truncated", max_iter=20),
     "BinaryNMF n_init=3": binary(1500, n_init=3, max_iter=20),
     "BooleanMF 5": boolean(5),
     "BooleanMF auto": boolean(data=large_table),

@@ -14,7 +14,7 @@ from partwise.mixture.components import Components, log_posterior
 from partwise.mixture.contrastive import Contrastive, Labelled, sums
 from partwise.mixture.generative import GaussianEM, Gaussians, posterior_components, start_gaussians
 from partwise.mixture.lbfgs import Lbfgs, direction
-from partwise.mixture.multiplicative import Multiplicative, theta_step
+from partwise.mixture.multiplicative import AtOnce, Multiplicative, theta_step
 from partwise.mixture.start import clustered, start_from_clusters
 from partwise.mixture.training import train
 from partwise.parallel import thread_limit
@@ -230,3 +230,28 @@ def test_the_start_knows_the_clusters():
     data = Labelled(X, np.repeat([0, 0, 1, 1], 50), np.ones(200))
     start = start_from_clusters(data, np.array([2, 2]), "kmeans", rng)
     assert (start.class_scores(X).argmax(axis=1) == data.y).mean() > 0.99
+
+
+@given(seed=seeds)
+def test_updates_made_at_once_are_those_printed(seed):
+    """Equations 4 and 5 from the sums of one and the same classifier."""
+    data, start = problem(seed)
+    _, (plus, minus) = sums(data, start, apart=True)
+    found = trained(data, start, AtOnce(), max_iter=1).components
+    theta = start.exponents + np.log(plus[:, :-1] / minus[:, :-1]) / data.X.sum(axis=1).max()
+    weight = start.log_weight + np.log(plus[:, -1] / minus[:, -1])
+    assert np.allclose(found.exponents, theta)
+    assert np.allclose(found.log_weight, weight - weight.max())
+
+
+def test_updates_made_at_once_may_lower_the_objective_and_those_in_turn_may_not():
+    """A feature that is always 1 acts as W does: steps of both go twice as far, to the other side of the optimum."""
+    data = Labelled(np.ones((30, 1)), (np.arange(30) < 8).astype(np.int64), np.ones(30))
+    gains = {Multiplicative: [], AtOnce: []}
+    for method, found in gains.items():
+        for off in (-1.5, 1.5):
+            log_weight = np.log([22 / 30, 8 / 30]) + np.array([0.0, off])
+            start = Components.of(np.zeros((2, 1)), log_weight, np.array([1, 1]))
+            found.append(np.diff(trained(data, start, method(), max_iter=1).history["objective"])[0])
+    assert min(gains[Multiplicative]) > 0.1
+    assert min(gains[AtOnce]) < -0.01

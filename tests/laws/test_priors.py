@@ -91,6 +91,13 @@ def test_row_scale_multiplies_row_by_row():
     [
         (lambda: Gamma(0.0, 1.0), "shape > 0"),
         (lambda: Gamma(1.0, -1.0), "rate ≥ 0"),
+        (lambda: Gamma(np.ones((6, 2)), 1.0), "one for each component; got an array of shape \\(6, 2\\)"),
+        (lambda: Gamma(np.ones(3), np.ones(4)), "shape has 3, rate 4"),
+        (lambda: Gamma(np.ones(3), np.ones((6, 4))), "shape has 3, rate 4"),
+        (
+            lambda: Gamma(np.ones(3), 1.0).terms().for_kernels(6, 2),
+            "3 numbers, and the factor has 2 components",
+        ),
         (lambda: Gamma(0.5, 1.0, shift=0.0), "shift must be positive"),
         (lambda: ElasticNet(-1.0), "l1 ≥ 0"),
         (lambda: (Gamma(0.5, 1.0) + Gamma(2.0, 1.0)).terms(), "Two Gamma priors"),

@@ -1,5 +1,7 @@
 """MixtureClassifier as a user meets it."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -114,3 +116,60 @@ def test_em_of_features_that_never_change_knows_only_the_shares_of_the_classes(v
     X, y = np.full((30, 6), value), np.repeat([0, 1, 1], 10)
     model = MixtureClassifier(1, training="em", covariance=covariance, random_state=0).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X[:1]), [[1 / 3, 2 / 3]], rtol=1e-3)
+
+
+@pytest.fixture(scope="module")
+def some_features(digits):
+    nmf = NMF(12, beta_loss="kullback-leibler", random_state=0, max_iter=30, tol=0)
+    features = nmf.fit_transform(digits.data[:400])
+    return features * np.linspace(0.2, 5.0, 12), digits.target[:400]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scale": "none"},
+        {"init_width": 1.0},
+        {"init": "random"},
+        {"optimizer": "multiplicative-at-once"},
+        {"max_iter": 20},
+    ],
+)
+def test_every_reading_of_the_updates_is_another_classifier(some_features, change):
+    settings = {"optimizer": "multiplicative", "penalty": 0.0, "max_iter": 10, "tol": 0.0, "random_state": 0}
+    models = [MixtureClassifier(2, **{**settings, **more}).fit(*some_features) for more in ({}, change)]
+    one, other = (model.predict_proba(some_features[0]) for model in models)
+    assert np.abs(one - other).max() > 1e-3
+    assert models[1].objective_ > models[1].history_["objective"][0]
+
+
+@pytest.mark.parametrize("training", ["contrastive", "em"])
+def test_one_spread_takes_no_notice_of_units_and_none_only_of_different_ones(some_features, training):
+    X, y = some_features
+    settings = {"training": training, "penalty": 1e-3, "max_iter": 15, "covariance": "spherical", "tol": 0.0}
+
+    def posterior(scale, unit):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = MixtureClassifier(2, scale=scale, random_state=0, **settings).fit(X * unit, y)
+        return model.predict_proba(X * unit)
+
+    units = np.linspace(1.0, 3.0, X.shape[1])
+    assert np.allclose(posterior("spread", 1.0), posterior("spread", units), atol=1e-4)
+    assert np.allclose(posterior("none", 1.0), posterior("none", 7.0), atol=1e-4)
+    assert np.abs(posterior("none", 1.0) - posterior("none", units)).max() > 1e-2
+    auto = "spread" if training == "contrastive" else "none"
+    assert np.array_equal(posterior("auto", 1.0), posterior(auto, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"scale": "even"}, "scale must be one of"),
+        ({"init_width": 0.0}, "init_width must be a number of at least 0.001"),
+        ({"optimizer": "at-once"}, "optimizer must be one of"),
+    ],
+)
+def test_wrong_readings_get_a_sentence(blobs, wrong, words):
+    with pytest.raises(ValueError, match=words):
+        MixtureClassifier(2, **wrong).fit(*blobs)

@@ -14,7 +14,7 @@ from partwise.mixture.training import TrainingState, note_validation, start_vali
 
 @dataclass
 class MultiplicativeState(TrainingState):
-    """A `TrainingState` with Σ_k w_k r⁺_kj and Σ_k w_k r⁻_kj, which the next step of W needs."""
+    """A `TrainingState` with Σ_k w_k r⁺_kj (h_k, 1) and the same for r⁻, which the next step needs."""
 
     plus: np.ndarray | None = None
     minus: np.ndarray | None = None
@@ -37,30 +37,53 @@ class Multiplicative:
         """The objective; the sums that come with it are kept in the state."""
         components = problem.components(state.x)
         value, (plus, minus) = sums(problem.data, components, apart=True)
-        state.plus, state.minus = plus[:, -1], minus[:, -1]
+        state.plus, state.minus = plus, minus
         state.objective = problem.penalised(value, components.exponents)
         if state.iteration == 0:
             state.best_objective = state.objective
         return state.objective
 
+    def sums_for_theta(
+        self, problem: Contrastive, state: MultiplicativeState, now: Components
+    ) -> list[np.ndarray]:
+        """The sums that the step of θ is made from: those at the new W."""
+        return sums(problem.data, now, apart=True)[1]
+
     def step(
         self, problem: Contrastive, state: MultiplicativeState, rng: np.random.Generator
     ) -> tuple[MultiplicativeState, Info]:
-        """W, then θ; two passes over the data."""
+        """W, then θ."""
         if state.plus is None or state.minus is None:
             self.value(problem, state)
         assert state.plus is not None
         assert state.minus is not None
         data = problem.data
         now = problem.components(state.x).copy()
-        now.log_weight += _log_ratio(state.plus, state.minus)
+        now.log_weight += _log_ratio(state.plus[:, -1], state.minus[:, -1])
         now.log_weight -= now.log_weight.max()
-        _, (plus, minus) = sums(data, now, apart=True)
+        plus, minus = self.sums_for_theta(problem, state, now)
         weight = problem.penalty * data.total
         now.exponents += theta_step(plus[:, :-1], minus[:, :-1], now.exponents, problem.eta, weight)
         after = replace(state, x=problem.vector(now), iteration=state.iteration + 1)
         self.value(problem, after)
         return after, Info(after.iteration, after.objective, notes=note_validation(problem, after))
+
+
+class AtOnce(Multiplicative):
+    """Equations 4 and 5 from the same sums, with the exponents as printed; a step needs one pass instead of two.
+
+    With log W as the exponent of a feature that is always 1, row sums are at most η + 1, so Jensen's bound of both
+    steps together needs the exponent 1/(η + 1) for both. With 1 for W and 1/η for θ nothing bounds the objective from
+    below: near the optimum it rises all the same, far from it a step may lower it.
+    """
+
+    def sums_for_theta(
+        self, problem: Contrastive, state: MultiplicativeState, now: Components
+    ) -> list[np.ndarray]:
+        """The sums at the old W."""
+        assert state.plus is not None
+        assert state.minus is not None
+        return [state.plus, state.minus]
 
 
 def _log_ratio(plus: np.ndarray, minus: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -100,11 +101,15 @@ def nearest(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 
 def start_from_clusters(
-    data: Labelled, counts: np.ndarray, kind: str, rng: np.random.Generator
+    data: Labelled,
+    counts: np.ndarray,
+    kind: str,
+    rng: np.random.Generator,
+    widths: Sequence[float] = WIDTHS,
 ) -> Components:
     """θ_j = μ_j / σ², log W_j = log π_j − |μ_j|² / 2σ², as for Gaussians of width σ at the clusters of `clustered`.
 
-    The width within clusters makes far too sure a classifier of correlated features, so the one of `WIDTHS` that
+    The width within clusters makes far too sure a classifier of correlated features, so the one of `widths` that
     fits the labels best is taken. A vector that all exponents share changes nothing and is taken off: the penalty
     would pay for it. Ctrl-C ends the comparison of widths.
     """
@@ -112,10 +117,10 @@ def start_from_clusters(
     floor = 1e-12 * max(float((data.X.astype(float) ** 2).mean()), 1e-300)
     variance = max(clusters.variance, floor)
     rows = rng.choice(len(data.y), min(COMPARED_SAMPLES, len(data.y)), replace=False)
-    best, best_value = gaussian_components(clusters, variance, counts), -np.inf
+    best, best_value = gaussian_components(clusters, widths[0] * variance, counts), -np.inf
     with joined_session() as session, session.interruptible():
         few = data.rows(np.sort(rows))
-        for width in WIDTHS:
+        for width in widths:
             trial = gaussian_components(clusters, width * variance, counts)
             value = sums(few, trial)[0]
             if value > best_value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,10 +25,10 @@ from partwise.mixture.generative import (
     start_gaussians,
 )
 from partwise.mixture.lbfgs import Lbfgs
-from partwise.mixture.multiplicative import Multiplicative
+from partwise.mixture.multiplicative import AtOnce, Multiplicative
 from partwise.mixture.penalty import choose_penalty, held_out
-from partwise.mixture.start import Clusters, class_counts, clustered, start_from_clusters
-from partwise.mixture.training import Trained, TrainingProgress, history_of, train
+from partwise.mixture.start import WIDTHS, Clusters, class_counts, clustered, start_from_clusters
+from partwise.mixture.training import Trained, TrainingMethod, TrainingProgress, history_of, train
 from partwise.models.base import as_generator, fit_session
 from partwise.models.file_contents import MIXTURE_CONTENTS
 from partwise.models.inputs import place_of, validated
@@ -41,6 +41,12 @@ from partwise.parallel import own_threads
 
 #: Features are scaled to one spread, and then so that their absolute values add up to this, in the mean over samples.
 ROW_SUM = 20.0
+OPTIMIZERS: dict[str, Callable[[], TrainingMethod]] = {
+    "auto": Lbfgs,
+    "lbfgs": Lbfgs,
+    "multiplicative": Multiplicative,
+    "multiplicative-at-once": AtOnce,
+}
 
 
 @register_model
@@ -58,11 +64,19 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
     training : {"contrastive", "em"}, default="contrastive"
         "contrastive" maximises the conditional likelihood of the labels. "em" fits mixtures of Gaussians
         to each class, with a covariance that all share, so that the posterior has the same form.
-    optimizer : {"auto", "lbfgs", "multiplicative"}, default="auto"
-        For contrastive training. "multiplicative" is the updates (4) and (5) of Lee, Seung & Saul: monotone, nothing
-        to tune, nonnegative features only. "lbfgs", which "auto" takes, finds the same optimum in far fewer steps.
+    optimizer : {"auto", "lbfgs", "multiplicative", "multiplicative-at-once"}, default="auto"
+        For contrastive training. "multiplicative" is the updates (4) and (5) of Lee, Seung & Saul in turn: monotone,
+        nothing to tune, nonnegative features only. "multiplicative-at-once" makes both from the same sums, as they
+        may also be read; the objective may fall then, which ends training. "lbfgs", which "auto" takes, finds the
+        same optimum in far fewer steps.
     init : {"kmeans", "random"}, default="kmeans"
         Components begin at clusters of their class, or at samples drawn from it.
+    init_width : float or "auto", default="auto"
+        For contrastive training. Components begin as Gaussians with this multiple of the variance within clusters;
+        a narrow start is a sure one. "auto" takes the one of 1, 2, 4, 8, 16 and 32 that fits the labels best.
+    scale : {"auto", "spread", "none"}, default="auto"
+        "spread" divides each feature by its standard deviation while training, "none" takes the features as they
+        are, up to one factor for all. "auto" is "spread" for contrastive training and "none" for "em".
     penalty : float or "auto", default="auto"
         λ in the penalty λ/2 Σ θ² on the mean log-likelihood, in features scaled to one spread and a mean
         row sum of 20. "auto" tries a few on held-out samples and then trains on all; with "multiplicative" and "em",
@@ -143,6 +157,8 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         training: str = "contrastive",
         optimizer: str = "auto",
         init: str = "kmeans",
+        init_width: Any = "auto",
+        scale: str = "auto",
         penalty: Any = "auto",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -157,6 +173,8 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         self.training = training
         self.optimizer = optimizer
         self.init = init
+        self.init_width = init_width
+        self.scale = scale
         self.penalty = penalty
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -302,15 +320,16 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
                 else "no class of any weight"
             )
             raise ValueError(f"y has {held}; a classifier needs samples of at least two.")
-        if self.training == "contrastive" and self.optimizer == "multiplicative" and X.min() < 0:
+        if self.training == "contrastive" and self._multiplicative and X.min() < 0:
             raise ValueError(
-                f"optimizer='multiplicative' needs nonnegative features; {place_of(X, lambda v: v < 0)}. "
+                f"optimizer={self.optimizer!r} needs nonnegative features; {place_of(X, lambda v: v < 0)}. "
                 "Take features from NMF, add a constant to each, or use optimizer='lbfgs'."
             )
         # A spherical covariance means the features as they are; contrastive training does better with one spread.
         exponent = exponent_of(float(np.abs(X).max()))
         X = inside(X, exponent)
-        scale = feature_scale(X, weight, even=self.training == "contrastive")
+        even = self.training == "contrastive" if self.scale == "auto" else self.scale == "spread"
+        scale = feature_scale(X, weight, even)
         self._scale = outside(scale.astype(float), -exponent) if exponent else scale
         if not np.isfinite(self._scale).all():
             raise ValueError(
@@ -329,13 +348,13 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         with session.interruptible():
             if self.penalty != "auto":
                 trained = replace(trained, penalty=float(self.penalty))
-            elif self.optimizer != "multiplicative":
+            elif not self._multiplicative:
                 trained, finished = self._choose_penalty(session, data, trained.components, rng)
                 if not finished:
                     return trained
             return train(
                 Contrastive(data, trained.components.starts, trained.penalty, held),
-                Multiplicative() if self.optimizer == "multiplicative" else Lbfgs(),
+                OPTIMIZERS[self.optimizer](),
                 trained.components,
                 max_iter=self.max_iter,
                 tol=self.tol,
@@ -343,11 +362,20 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
             )
         return replace(trained, reason="interrupted")
 
+    @property
+    def _multiplicative(self) -> bool:
+        """Whether the updates are those of Lee, Seung & Saul."""
+        return self.optimizer.startswith("multiplicative")
+
+    @property
+    def _widths(self) -> Sequence[float]:
+        return WIDTHS if self.init_width == "auto" else (float(self.init_width),)
+
     def _start(
         self, session: Session, data: Labelled, counts: np.ndarray, rng: np.random.Generator
     ) -> Components:
         def compute() -> dict[str, Any]:
-            start = start_from_clusters(data, counts, self.init, rng)
+            start = start_from_clusters(data, counts, self.init, rng, widths=self._widths)
             return {"exponents": start.exponents, "log_weight": start.log_weight}
 
         found = session.stage("start", compute, rng)
@@ -455,8 +483,11 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
     def _validate_params(self) -> None:
         whole("n_mixtures", self.n_mixtures)
         choice("training", self.training, ("contrastive", "em"))
-        choice("optimizer", self.optimizer, ("auto", "lbfgs", "multiplicative"))
+        choice("optimizer", self.optimizer, tuple(OPTIMIZERS))
         choice("init", self.init, ("kmeans", "random"))
+        if self.init_width != "auto":
+            real("init_width", self.init_width, 1e-3)
+        choice("scale", self.scale, ("auto", "spread", "none"))
         if self.penalty != "auto":
             real("penalty", self.penalty, 0.0)
         choice("covariance", self.covariance, COVARIANCES)

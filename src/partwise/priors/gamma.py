@@ -44,8 +44,20 @@ class Gamma(Prior):
 
     def __post_init__(self) -> None:
         shape, rate = np.asarray(self.shape, float), np.asarray(self.rate, float)
+        if shape.ndim > 1:
+            # A rate adds to the slope, which every kernel has for each entry. A shape bends the objective: kernels
+            # choose by column between a division and a root, and find the floor of a column once.
+            raise ValueError(
+                f"Gamma takes one shape, or one for each component; got an array of shape {shape.shape}. Shapes for "
+                "single entries are not supported; rates are: give shape as (n_components,) and let the rate differ."
+            )
+        if shape.size > 1 and rate.ndim and rate.shape[-1] not in (1, shape.size):
+            raise ValueError(
+                f"Gamma's shape and rate are for different numbers of components: shape has {shape.size}, rate "
+                f"{rate.shape[-1]}. Give one number, or one for each component, to both."
+            )
         right = ((shape > 0) & (shape < np.inf)).all() and ((rate >= 0) & (rate < np.inf)).all()
-        if not right or shape.ndim > 1 or rate.ndim > 2:
+        if not right or rate.ndim > 2:
             raise ValueError(
                 f"Gamma needs shape > 0 and rate ≥ 0, each a number or one for each component (the rate also one "
                 f"for each entry); got shape={self.shape}, rate={self.rate}."

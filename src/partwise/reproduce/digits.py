@@ -1,46 +1,46 @@
 """The table of Lee, Seung & Saul: mixtures on NMF and PCA features of handwritten digits.
 
-What is left open there, and what `--paper` takes: windows are centred on the ink's centre of
-mass; components begin at k-means clusters of their class; the multiplicative updates run for 400 steps (they have not
-converged then, and neither had theirs, by the training errors that they print); the Gaussians of EM share one
-covariance, and all kinds are shown: spherical, diagonal, full ("tied"), and spherical after the features were scaled
-to one spread ("even").
+What is left open there has a switch each (`partwise.reproduce.digits_reading`, and those of the features), listed in
+docs/classify.md. The covariance of the Gaussians of EM is not stated either, and `--paper` shows several: one for all
+components (spherical, diagonal, full ("tied"), and spherical after the features were scaled to one spread ("even")),
+and one for each class ("class-spherical", "class-diagonal", "class-tied").
 """
 
 from __future__ import annotations
 
-import os
 import warnings
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
-from partwise.datasets import fetch_mnist, load_digits
-from partwise.domains import DeslantCrop
 from partwise.interrupts import uninterrupted
 from partwise.io import write_json
-from partwise.io.atomic import atomic_file
-from partwise.models import NMF, MixtureClassifier
+from partwise.models import MixtureClassifier
 from partwise.plot import draw_curve, draw_parts, figure, save_figure
 from partwise.reproduce.bars import with_progress
+from partwise.reproduce.cells import Cells
+from partwise.reproduce.digits_classwise import ClasswiseGaussians
+from partwise.reproduce.digits_features import FEATURE_TOL, prepare, zeros
+from partwise.reproduce.digits_reading import (
+    GRID,
+    PUBLISHED,
+    SIZES,
+    Reading,
+    chosen_steps,
+    met_training_error,
+    training_curve,
+)
+from partwise.reproduce.digits_rivals import compare
 
-SIZES = (1, 2, 4, 8, 16, 32, 64)
-#: Published errors in percent, training and test, by number of components.
-PUBLISHED: dict[str, dict[int, tuple[float, float]]] = {
-    "EM-PCA40": dict(
-        zip(SIZES, [(10.2, 10.1), (8.5, 8.3), (6.8, 6.4), (5.3, 5.1), (4.0, 4.4), (3.1, 3.6), (1.9, 3.1)])
-    ),
-    "EM-NMF80": dict(
-        zip(SIZES, [(15.7, 14.7), (12.3, 10.7), (9.3, 8.2), (7.8, 7.0), (6.2, 5.7), (5.0, 5.1), (3.9, 4.2)])
-    ),
-    "CL-NMF80": dict(zip(SIZES, [(5.5, 5.8), (4.0, 4.4), (2.8, 3.5), (1.7, 3.2), (1.0, 3.4)])),
-}
-PAPER_STEPS = 400
+#: What `--choose-steps` finds with the other switches left alone.
+PAPER_STEPS = 1000
+COVARIANCES = ("spherical", "diagonal", "tied", "even", "class-spherical", "class-diagonal", "class-tied")
 
 
 def reproduce_digits(
@@ -55,6 +55,43 @@ def reproduce_digits(
     paper: Annotated[
         bool, typer.Option("--paper", help="The published updates, and EM with every covariance.")
     ] = False,
+    choose_steps: Annotated[
+        bool,
+        typer.Option(
+            "--choose-steps",
+            help="Instead: the number of steps at which the training errors are nearest to the published ones.",
+        ),
+    ] = False,
+    most_steps: Annotated[
+        int, typer.Option(min=GRID[0], help="With --choose-steps: the largest number that is tried.")
+    ] = 1000,
+    largest: Annotated[
+        int, typer.Option(min=1, help="With --choose-steps: the largest K whose training error counts.")
+    ] = 16,
+    steps: Annotated[int, typer.Option(min=1, help="With --paper: steps of the updates.")] = PAPER_STEPS,
+    scale: Annotated[
+        str, typer.Option(help="With --paper: features of one spread ('spread'), or as they are ('none').")
+    ] = "spread",
+    init: Annotated[
+        str, typer.Option(help="With --paper: begin at clusters ('kmeans') or at samples ('random').")
+    ] = "kmeans",
+    init_width: Annotated[
+        str,
+        typer.Option(help="With --paper: variance of the start over that within clusters, or 'auto'."),
+    ] = "auto",
+    at_once: Annotated[
+        bool, typer.Option("--at-once", help="With --paper: updates (4) and (5) from the same sums.")
+    ] = False,
+    balanced: Annotated[
+        bool, typer.Option("--balanced", help="With --paper: all digits count the same.")
+    ] = False,
+    covariance: Annotated[
+        str, typer.Option(help=f"With --paper: one of {', '.join(COVARIANCES)}; or all.")
+    ] = "all",
+    center: Annotated[
+        str, typer.Option(help="Centre the window on the ink's 'mass' or on the 'box' around it.")
+    ] = "mass",
+    feature_tol: Annotated[float, typer.Option(help="Where the NMF of the features stops.")] = FEATURE_TOL,
     rivals: Annotated[
         bool, typer.Option("--rivals", help="Also other classifiers on the same features.")
     ] = False,
@@ -64,16 +101,21 @@ def reproduce_digits(
 
     MNIST where PARTWISE_DATA has it, else the bundled digits. Features are kept in the folder for the next run.
     """
-    data = prepare(folder, quick, seed)
-    largest = 64 if full else 8 if quick else 16
-    sizes = [K for K in SIZES if largest >= K]
+    width = init_width if init_width == "auto" else float(init_width)
+    reading = Reading(scale, init, width, at_once, balanced, seed)
+    if covariance not in ("all", *COVARIANCES):
+        raise ValueError(f"--covariance must be all or one of {', '.join(COVARIANCES)}; got '{covariance}'.")
+    data = prepare(folder, quick, seed, center, feature_tol)
+    if choose_steps:
+        return steps_chosen(folder, data, reading, min(largest, 8) if quick else largest, most_steps)
+    sizes = [K for K in SIZES if (64 if full else 8 if quick else 16) >= K]
     rows = []
     jobs = [("CL-NMF80", K, "") for K in sizes]
     if paper or full:
-        kinds = ("spherical", "diagonal", "tied", "even") if paper else ("tied",)
+        kinds = ("tied",) if not paper else COVARIANCES if covariance == "all" else (covariance,)
         jobs += [(name, K, kind) for name in ("EM-PCA40", "EM-NMF80") for kind in kinds for K in sizes]
     for i in with_progress(len(jobs), "mixtures"):
-        rows.append(one_cell(data, *jobs[i], paper=paper, seed=seed))
+        rows.append(one_cell(data, *jobs[i], reading=reading if paper else None, steps=steps, seed=seed))
     summary: dict[str, Any] = {
         "data": data["name"],
         "settings": "paper" if paper else "default",
@@ -82,6 +124,7 @@ def reproduce_digits(
         "feature_seconds": float(data["seconds"]),
         "sparseness": zeros(data["nmf_train"]),
         "table": rows,
+        "tables": {"errors": error_table(rows)},
         "rivals": compare(data, seed) if rivals else [],
     }
     summary["lines"] = lines(summary)
@@ -91,85 +134,119 @@ def reproduce_digits(
     return summary
 
 
-def zeros(features: np.ndarray) -> dict[str, float]:
-    """Share of the activations that are zero, and that are below a hundredth of the largest of their image."""
-    largest = features.max(axis=1, keepdims=True)
-    return {"zero": float(np.mean(features == 0)), "negligible": float(np.mean(features <= 0.01 * largest))}
+def steps_chosen(
+    folder: Path, data: dict[str, Any], reading: Reading, largest: int, most_steps: int
+) -> dict[str, Any]:
+    """Training curves for every K of the published table, and the number of steps by their training errors.
 
-
-def prepare(folder: Path, quick: bool, seed: int) -> dict[str, Any]:
-    """Upright digits, NMF and PCA features; read from the folder if it has them for the same settings."""
-    mnist = "PARTWISE_DATA" in os.environ
-    name = "MNIST" if mnist else "bundled digits"
-    kept = folder / "features.npz"
-    made = f"{name}, quick={quick}, seed={seed}"
-    if kept.exists():
-        with np.load(kept, allow_pickle=False) as held:
-            if "made" in held and str(held["made"]) == made:
-                return {"name": name, **{key: held[key] for key in held.files}}
-    begin = perf_counter()
-    if mnist:
-        digits = fetch_mnist()
-        train, test = digits.is_train, ~digits.is_train
-        if quick:
-            train = train & (np.cumsum(train) <= 10_000)
-        crop = DeslantCrop().fit(digits.data[:1])
-        X_train, X_test = crop.transform(digits.data[train]), crop.transform(digits.data[test])
-        y_train, y_test = digits.target[train], digits.target[test]
-        k, d = 80, 40
-    else:
-        digits = load_digits()
-        train = np.arange(len(digits.target)) < 1200
-        X_train, X_test = (np.asarray(digits.data[rows], np.float32) for rows in (train, ~train))
-        y_train, y_test = digits.target[train], digits.target[~train]
-        k, d = 40, 30
-    # Ten times the default tolerance: the last percent of the objective does not improve the features.
-    nmf = NMF(k, beta_loss="kullback-leibler", tol=1e-3, scale="components", random_state=seed, verbose=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        nmf_train = nmf.fit_transform(X_train)
-    nmf_test = nmf.transform(X_test)
-    nmf_seconds = perf_counter() - begin
-    pca = PCA(d, random_state=seed).fit(X_train)
-    out = {
-        "made": np.array(made),
-        "nmf_train": nmf_train,
-        "nmf_test": nmf_test,
-        "pca_train": pca.transform(X_train),
-        "pca_test": pca.transform(X_test),
-        "y_train": y_train,
-        "y_test": y_test,
-        "basis": nmf.components_,
-        "some": X_test[:200],
-        "seconds": np.array(nmf_seconds),
+    Each curve is kept as soon as it is found; the same command goes on from there.
+    """
+    sizes = [K for K in PUBLISHED["CL-NMF80"] if largest >= K]
+    cells = Cells(folder / "digits-curves.json")
+    grid = [steps for steps in GRID if steps <= most_steps]
+    curves = {}
+    for i in with_progress(len(sizes), "curves"):
+        K = sizes[i]
+        name = f"{data['made']}; {reading}; K={K}; {grid[-1]} steps"
+        curves[K] = cells.get(name, partial(training_curve, data, K, reading, grid))
+    best = chosen_steps(curves)
+    table = curve_table(curves, int(best["steps"]))
+    summary: dict[str, Any] = {
+        "data": data["name"],
+        "reading": asdict(reading),
+        "chosen": best,
+        "curves": {str(K): rows for K, rows in curves.items()},
+        "tables": {"steps": table},
+        "lines": [
+            f"{data['name']}: training errors are nearest to the published ones after {best['steps']:.0f} steps "
+            f"({best['train']:.2f} away on average); the test errors there are {best['test']:.2f} away",
+            *("  ".join(f"{cell:>14s}" for cell in row) for row in (table["columns"], *table["rows"])),
+        ],
     }
-    with atomic_file(kept) as stream:
-        np.savez(stream, **out)
-    return {"name": name, **out}
+    with uninterrupted():
+        write_json(folder / "digits-steps.json", summary)
+    return summary
+
+
+def curve_table(curves: dict[int, list[dict[str, float]]], steps: int) -> dict[str, Any]:
+    """Errors at the chosen steps, and where each K meets its own published training error."""
+    rows = []
+    for K, curve in curves.items():
+        train, test = PUBLISHED["CL-NMF80"][K]
+        at = next(row for row in curve if row["steps"] == steps)
+        met = met_training_error(curve, train)
+        least = min(curve, key=lambda row: row["test_error"])
+        rows.append(
+            [
+                str(K),
+                f"{at['train_error']:.2f} ({train})",
+                f"{at['test_error']:.2f} ({test})",
+                f"{met['steps']:.0f}" if met["train_error"] <= train else f"more than {met['steps']:.0f}",
+                f"{met['test_error']:.2f}",
+                f"{least['test_error']:.2f} ({least['steps']:.0f})",
+            ]
+        )
+    return {
+        "columns": [
+            "K",
+            f"training % after {steps} (published)",
+            f"test % after {steps} (published)",
+            "steps to the published training %",
+            "test % there",
+            "least test % (steps)",
+        ],
+        "rows": rows,
+    }
+
+
+def error_table(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Training and test errors, with the published ones in brackets: a column for each model, a row for each K."""
+    kinds = list(dict.fromkeys((row["model"], row["covariance"]) for row in rows))
+    cells = {(row["K"], row["model"], row["covariance"]): row for row in rows}
+
+    def shown(K: int, kind: tuple[str, str]) -> str:
+        row = cells[K, *kind]
+        said = " ({} / {})".format(*row["published"]) if row["published"] else ""
+        return f"{row['train_error']:.2f} / {row['test_error']:.2f}{said}"
+
+    sizes = sorted({row["K"] for row in rows})
+    return {
+        "columns": ["K", *(" ".join(kind).strip() for kind in kinds)],
+        "rows": [[str(K), *(shown(K, kind) for kind in kinds)] for K in sizes],
+    }
 
 
 def one_cell(
-    data: dict[str, Any], model: str, K: int, covariance: str, paper: bool, seed: int
+    data: dict[str, Any],
+    model: str,
+    K: int,
+    covariance: str,
+    *,
+    reading: Reading | None,
+    steps: int,
+    seed: int,
 ) -> dict[str, Any]:
-    """Train and test error of one mixture."""
+    """Train and test error of one mixture; with a reading by the published updates."""
     kind = "pca" if "PCA" in model else "nmf"
     X, X_test = data[f"{kind}_train"], data[f"{kind}_test"]
-    if model.startswith("EM"):
+    weight = None if reading is None else reading.weights(data["y_train"])
+    mixture: Any
+    if covariance.startswith("class-"):
+        mixture = ClasswiseGaussians(K, covariance.removeprefix("class-"), random_state=seed)
+    elif model.startswith("EM"):
         kind = "spherical" if covariance == "even" else covariance
         if covariance == "even":
             spread = X.std(axis=0)
             X, X_test = X / spread, X_test / spread
         mixture = MixtureClassifier(K, training="em", covariance=kind, max_iter=100, random_state=seed)
-    elif paper:
-        mixture = MixtureClassifier(
-            K, optimizer="multiplicative", penalty=0.0, max_iter=PAPER_STEPS, random_state=seed
-        )
+    elif reading is not None:
+        mixture = reading.classifier(K, steps)
     else:
         mixture = MixtureClassifier(K, random_state=seed)
     begin = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        mixture.fit(X, data["y_train"])
+        mixture.fit(X, data["y_train"], sample_weight=weight)
     seconds = perf_counter() - begin
     return {
         "model": model,
@@ -183,64 +260,6 @@ def one_cell(
         "steps": mixture.n_iter_,
         "seconds": seconds,
     }
-
-
-def compare(data: dict[str, Any], seed: int) -> list[dict[str, Any]]:
-    """Other classifiers on the same features: error, parameters, seconds to fit and to predict."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC, LinearSVC
-
-    X, y, X_test, y_test = (data[key] for key in ("nmf_train", "y_train", "nmf_test", "y_test"))
-    linear = (X.shape[1] + 1) * len(np.unique(y))
-    rivals: dict[str, tuple[Any, Any]] = {
-        "MixtureClassifier(8)": (MixtureClassifier(8, random_state=seed), lambda m: m.n_parameters_),
-        "logistic regression": (
-            make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
-            lambda m: linear,
-        ),
-        "linear SVM": (
-            make_pipeline(StandardScaler(), LinearSVC(dual=False, random_state=seed)),
-            lambda m: linear,
-        ),
-        # The classifiers that the paper names beside its own, on the features instead of the pixels.
-        "SVM, RBF kernel": (
-            make_pipeline(StandardScaler(), SVC(C=10.0)),
-            lambda m: m[-1].support_vectors_.size + m[-1].dual_coef_.size,
-        ),
-        "MLP, 128 units": (
-            make_pipeline(StandardScaler(), MLPClassifier(128, early_stopping=True, random_state=seed)),
-            lambda m: sum(part.size for part in (*m[-1].coefs_, *m[-1].intercepts_)),
-        ),
-        "k nearest neighbours": (KNeighborsClassifier(5), lambda m: X.size),
-        "gradient boosting": (
-            HistGradientBoostingClassifier(random_state=seed),
-            lambda m: sum(2 * len(tree.nodes) for stage in m._predictors for tree in stage),
-        ),
-    }
-    out = []
-    for name in rivals:
-        model, size = rivals[name]
-        begin = perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(X, y)
-        fitted = perf_counter()
-        error = 100.0 * (1.0 - model.score(X_test, y_test))
-        out.append(
-            {
-                "model": name,
-                "test_error": error,
-                "parameters": int(size(model)),
-                "fit_seconds": fitted - begin,
-                "predict_seconds": perf_counter() - fitted,
-            }
-        )
-    return out
 
 
 def lines(summary: dict[str, Any]) -> list[str]:
