@@ -138,3 +138,15 @@ def test_default_fits_missing_entries_and_transform_are_measured(tmp_path, monke
     capsys.readouterr()
     assert call("--missing", "30 %") == 2
     assert "shares between 0 and 1" in capsys.readouterr().err
+
+
+def test_the_roofline_stands_beside_an_iteration(tmp_path):
+    from partwise.bench.roofline import race_roofline
+
+    summary = race_roofline(tmp_path, ["digits-frobenius", "digits-kl"], 1)
+    rows = json.loads((tmp_path / "roofline.json").read_text())["rows"]
+    assert [row["case"] for row in rows] == ["digits-frobenius", "digits-kl"]
+    for row in rows:
+        assert min(row["seconds"], row["arithmetic"], row["memory"]) > 0
+        assert row["ratio"] == pytest.approx(row["seconds"] / max(row["arithmetic"], row["memory"]))
+    assert len(summary["lines"]) == 3

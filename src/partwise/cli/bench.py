@@ -47,6 +47,12 @@ def bench(
     transform: Annotated[
         bool, typer.Option("--transform", help="transform of 1, 100 and 100,000 rows instead.")
     ] = False,
+    roofline: Annotated[
+        bool,
+        typer.Option(
+            "--roofline", help="An iteration beside its arithmetic and memory traffic alone instead."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Race against other libraries: how soon partwise reaches what they end at. Data from PARTWISE_DATA where set."""
@@ -58,6 +64,9 @@ def bench(
         return
     if sampling:
         bench_sampling(output, cases or (), seeds, as_json)
+        return
+    if roofline:
+        bench_roofline(output, cases or (), seeds, as_json)
         return
     if defaults or missing is not None or transform:
         bench_calls(output, cases or (), seeds, missing, transform, as_json)
@@ -147,3 +156,11 @@ def bench_sampling(output: Path, names: Sequence[str], rounds: int, as_json: boo
     summary = race_sampling(output, names, rounds)
     lines = [*summary.pop("lines"), f"Results are in {output}/: sampling.json"]
     emit(summary, as_json, lines)
+
+
+def bench_roofline(output: Path, names: Sequence[str], rounds: int, as_json: bool) -> None:
+    """Iterations beside what they cannot do without; see `partwise.bench.roofline`."""
+    from partwise.bench.roofline import race_roofline
+
+    summary = race_roofline(output, names, rounds)
+    emit(summary, as_json, [*summary.pop("lines"), f"Results are in {output}/: roofline.json"])
