@@ -94,7 +94,7 @@ def clustered(data: Samples, seeds: int, cells: Cells) -> dict[str, Any]:
             GraphNMF(k, graph=graph, init="random", random_state=seed), seed
         ),
     }
-    if min(data.X.shape) > 2 * k and not sp.issparse(data.X):
+    if min(data.X.shape) > 2 * k:
         layers = (min(4 * k, min(data.X.shape) - 1), k)
         methods["DeepNMF"] = lambda seed: by_features(DeepNMF(layers, random_state=seed), seed)
     if data.graph is not None:
