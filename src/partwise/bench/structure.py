@@ -162,8 +162,22 @@ def peer_labels(table: Table, steps: int) -> float:
     return (seconds[1] - seconds[0]) / steps
 
 
-def _deep(t: Table) -> tuple[int, int]:
-    return 2 * t.k, t.k
+def deep(known: bool, **options: Any) -> Callable[[Table, int], float]:
+    """`DeepNMF` of 2 k and k parts, with labels and a graph at its last layer where they are known."""
+
+    def make(t: Table, o: dict[str, Any]) -> DeepNMF:
+        more = {"label_layer": -1, "graph": t.graph} if known else {}
+        return DeepNMF((2 * t.k, t.k), pretrain=False, **options, **more, **o)
+
+    return stepping(make, y=known)
+
+
+#: Kinds of `DeepNMF`.
+DEEP: dict[str, dict[str, Any]] = {
+    "": {},
+    ", nonnegative": {"semi": False},
+    ", softplus": {"activation": "softplus"},
+}
 
 
 RACERS = (
@@ -199,17 +213,15 @@ RACERS = (
         "SymmetricNMF", stepping(lambda t, o: SymmetricNMF(t.k, init="random", **o), "graph"), nmf(on="graph")
     ),
     Racer("SemiNMF", stepping(lambda t, o: SemiNMF(t.k, init="random", **o)), nmf()),
-    Racer("DeepNMF", stepping(lambda t, o: DeepNMF(_deep(t), pretrain=False, **o)), nmf(lambda t: 2 * t.k)),
-    Racer(
-        "DeepNMF, nonnegative",
-        stepping(lambda t, o: DeepNMF(_deep(t), semi=False, pretrain=False, **o)),
-        nmf(lambda t: 2 * t.k),
-    ),
-    Racer(
-        "DeepNMF, labels and graph",
-        stepping(lambda t, o: DeepNMF(_deep(t), pretrain=False, label_layer=-1, graph=t.graph, **o), y=True),
-        nmf(lambda t: 2 * t.k),
-        True,
+    *(
+        Racer(
+            f"DeepNMF{name}{', labels, graph' if known else ''}",
+            deep(known, **options),
+            nmf(lambda t: 2 * t.k),
+            known,
+        )
+        for known in (False, True)
+        for name, options in DEEP.items()
     ),
     Racer("karateclub SymmNMF", peer_symmetric, nmf(on="graph"), package="karateclub"),
     Racer("ssnmf SSNMF", peer_labels, nmf(), package="ssnmf"),

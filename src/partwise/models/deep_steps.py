@@ -75,6 +75,16 @@ def objective(problem: Problem, F: np.ndarray, Ht: np.ndarray, product: np.ndarr
     return max(0.5 * problem.squared_norm() - inner_product(product, Ht) + 0.5 * gram, 0.0)
 
 
+def loss_of(problem: Problem, F: np.ndarray, Ht: np.ndarray, P: np.ndarray, G: np.ndarray) -> float:
+    """½‖X − F H‖² over the observed entries, where P = X Hᵀ and G = H Hᵀ are known."""
+    X = problem.X
+    if X.weighted:
+        return problem.data_loss(F, Ht)
+    assert isinstance(X, InMemory)
+    gram = float(np.vdot(weighted_gram(X, F).astype(float), G.astype(float)))
+    return max(0.5 * problem.squared_norm() - inner_product(P, X.T.inner(F)) + 0.5 * gram, 0.0)
+
+
 class _Monotone:
     """Steps that are kept only where the objective does not rise, which rounding alone can make it do."""
 
@@ -212,12 +222,7 @@ class ActivatedSteps(_Monotone):
             lower = -np.inf if self.semi else 0.0
             H[i], lengths[str(i)] = descended(of_base, H[i], lower, STEPS, lengths.get(str(i)))
         F = self.forward(W, H)[0][0]
-        if X.weighted:
-            value = problem.data_loss(F, Ht)
-        else:
-            gram = float(np.vdot(weighted_gram(X, F).astype(float), G.astype(float)))
-            value = max(0.5 * problem.squared_norm() - inner_product(P, X.T.inner(F)) + 0.5 * gram, 0.0)
-        return DeepState(W, as_bases(H), lengths, objective=value)
+        return DeepState(W, as_bases(H), lengths, objective=loss_of(problem, F, Ht, P, G))
 
     def rows(
         self,
