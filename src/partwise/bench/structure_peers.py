@@ -1,8 +1,8 @@
-"""Structured models beside those of other packages, where these are installed: how good, and in how much processor time.
+"""Structured models beside those of other packages, where these are installed: how good, and how much work.
 
-Communities of football and of Cora's largest component by the models of karateclub that factor a graph, and classes of
-Cora's papers and of faces with a tenth of the labels by ssnmf, which takes dense data only. All at their defaults, but for
-the number of parts and 200 iterations of ssnmf, whose default of 10 ends far from any optimum.
+Communities of football and of Cora's largest component by the models of karateclub that factor a graph, and classes
+of Cora's papers and of faces with a tenth of the labels by ssnmf, which takes dense data only. All at their defaults,
+but for the number of parts and 200 iterations of ssnmf, whose default of 10 ends far from any optimum.
 """
 
 from __future__ import annotations
@@ -131,15 +131,16 @@ def peer_communities(name: str, A: sp.csr_matrix, y: np.ndarray, seed: int) -> t
     model.fit(graph)
     seconds = process_time() - begin
     members = model.get_memberships()
-    return float(
-        normalized_mutual_info_score(y, [np.ravel(members[i])[0] for i in range(len(y))])
-    ), seconds
+    return float(normalized_mutual_info_score(y, [np.ravel(members[i])[0] for i in range(len(y))])), seconds
 
 
 def _drawn(y: np.ndarray, seed: int) -> np.ndarray:
-    from partwise.reproduce.structured import drawn
-
-    return drawn(y, KNOWN, np.random.default_rng(seed))
+    """The labels of a share of each class, at least one; −1 for the others."""
+    rng, known = np.random.default_rng(seed), np.full(len(y), -1)
+    for label in np.unique(y):
+        members = np.flatnonzero(y == label)
+        known[rng.choice(members, max(1, round(KNOWN * len(members))), replace=False)] = label
+    return known
 
 
 def classes(X: Any, y: np.ndarray, seed: int) -> tuple[float, float]:
@@ -160,9 +161,11 @@ def peer_classes(X: Any, y: np.ndarray, seed: int) -> tuple[float, float]:
     names = np.unique(y)
     Y = (known == names[:, None]).astype(float)
     seen = np.tile(known >= 0, (len(names), 1)).astype(float)
-    np.random.seed(seed)
+    rng = np.random.default_rng(seed)
     dense = np.ascontiguousarray((X.toarray() if sp.issparse(X) else X).T, dtype=float)
-    model = SSNMF(dense, 2 * len(names), Y=Y, L=seen, modelNum=3)
+    k = 2 * len(names)
+    start = {"A": rng.random((len(dense), k)), "S": rng.random((k, len(y))), "B": rng.random((len(names), k))}
+    model = SSNMF(dense, k, Y=Y, L=seen, modelNum=3, **start)
     begin = process_time()
     model.mult(numiters=STEPS)
     seconds = process_time() - begin

@@ -2,7 +2,8 @@
 
 X ≈ W B with B = H_l ⋯ H_1 is then a Semi-NMF. Labels are further columns, [X | Y] ≈ W [B | C], at whichever layer:
 with M = H_l ⋯ H_{i+1}, F_i C_i = W (M C_i), and M C_i can be any matrix since layers do not grow. A graph at the last
-layer is that of `GraphNMF`. So one of the solvers of a single layer moves W, B and C, and each layer gets its own back.
+layer is that of `GraphNMF`. So one of the solvers of a single layer moves W, B and C, and each layer has its share
+of them in the end.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ def fit_product(
 ) -> tuple[Result[Any], np.ndarray, list[np.ndarray], dict[str, np.ndarray]]:
     """The run, W, the bases and the label factors by layer.
 
-    With C = H_l ⋯ H_2, the H_1 with C H_1 = B that is nearest to the one before is H_1 + C⁺ (B − C H_1). The published
-    update of H_1, (W C)⁺ X, has the same product.
+    With C = H_l ⋯ H_2, the H_1 with C H_1 = B that is nearest to the one before is H_1 + C⁺ (B − C H_1). The
+    published update of H_1, (W C)⁺ X, has the same product.
     """
     first, last = np.ascontiguousarray(chained(H).T), len(H) - 1
     known = structure is not None and structure.labels is not None

@@ -18,8 +18,8 @@ from partwise.models.label_part import Labels
 FOLDS, MOST_ROWS = 5, 3000
 #: Numbers for every part in `readout_features`, and the size of the last of them, amounts.
 VIEWS, AMOUNTS = 3, 0.2
-#: 1 / weight of the squared coefficients. Rows of `readout_features` have lengths near √2 whatever the data, so that one
-#: number does: weak enough for one label a class, strong enough for large classes not to take all.
+#: 1 / weight of the squared coefficients. Rows of `readout_features` have lengths near √2 whatever the data, so that
+#: one number does: weak enough for one label a class, strong enough for large classes not to take all.
 FREEDOM = 3.0
 #: How far labels may be carried along edges; the first where there is no evidence for another.
 REACHES = (0.85, 0.95, 0.7)
@@ -153,10 +153,10 @@ def readout_features(W: np.ndarray, components: np.ndarray, typical: np.ndarray)
     """What the read-out sees of each sample, three numbers for every part.
 
     Its amount in rows of length one, at the scale where components have length one; √ of its share of the
-    reconstruction; and, at a fifth of its size, √ of its amount. The first two tell mixtures apart whatever the length
-    of a document or the brightness of a picture, the first by the large parts, the second by the small ones too;
-    amounts matter where they differ between classes. `typical` are the root mean squares of the columns of W, so that
-    nothing depends on how W and H share their scale.
+    reconstruction; and, at a fifth of its size, √ of its amount. The first two tell mixtures apart whatever the
+    length of a document or the brightness of a picture, the first by the large parts, the second by the small ones
+    too; amounts matter where they differ between classes. `typical` are the root mean squares of the columns of W, so
+    that nothing depends on how W and H share their scale.
     """
     A, H = W.astype(float), components.astype(float)
     directions = normalize(A * np.linalg.norm(H, axis=1))

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import scipy.sparse as sp
 import typer
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans

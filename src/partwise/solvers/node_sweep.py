@@ -131,7 +131,8 @@ def sweep_directed(
 ) -> float:
     """Move every entry of W to its best value, node after node; by how much ½‖A − W S Wᵀ‖² fell.
 
-    The first three arrays are A by rows, the next three Aᵀ. M is S G Sᵀ + Sᵀ G S with G = WᵀW, and is kept up to date.
+    The first three arrays are A by rows, the next three Aᵀ. M is S G Sᵀ + Sᵀ G S with G = WᵀW, and is kept up to
+    date.
     """
     n, k = W.shape
     fell = 0.0
