@@ -15,6 +15,7 @@ from partwise.matrix import InMemory
 from partwise.models.base import as_generator
 from partwise.models.deep_activation import ACTIVATIONS
 from partwise.models.deep_linear import fit_product, of_product
+from partwise.models.deep_nonnegative import KnownLayerSweeps
 from partwise.models.deep_steps import (
     ActivatedSteps,
     DeepState,
@@ -138,7 +139,10 @@ def joint_fit(
         if linear is not None:
             result, *rest = fit_product(linear, structure, W, H, options)
             return _fitted(result, *rest)
-    if structure is not None:
+    flat = model.activation is None and not model.semi
+    if structure is not None and flat and KnownLayerSweeps.suits(problem, structure, len(H)):
+        method = KnownLayerSweeps(structure, len(H))
+    elif structure is not None:
         method = StructuredSteps(between, model.semi, structure)
     elif model.activation is None:
         method = LayerSweeps()

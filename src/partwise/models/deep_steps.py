@@ -120,22 +120,27 @@ class LayerSweeps(_Monotone):
         Ht = np.ascontiguousarray(chained(H).T)
         _sweep(W, filled_product(X, W, Ht), Ht.T @ Ht)
         product, S = filled_product(X.T, Ht, W), weighted_gram(X, W)
-        for i in range(len(H)):
-            C = chained(H[i + 1 :]) if i + 1 < len(H) else np.eye(W.shape[1], dtype=W.dtype)
-            G, T = C.T @ S @ C, product @ C
-            if i == 0:
-                H[0] = swept(H[0], T, G)
-                continue
-            below = chained(H[:i])
-            Q, T = below @ below.T, below @ T
-            most = W.dtype.type(np.linalg.eigvalsh(Q.astype(float))[-1])
-            if most <= 0:
-                continue
-            for _ in range(SWEEPS):
-                H[i] = swept(H[i], T - Q @ H[i].T @ G + most * (H[i].T @ G), most * G)
+        sweep_bases(H, product, S)
         Ht = np.ascontiguousarray(chained(H).T)
         value = objective(problem, W, Ht, None if X.weighted else product)
         return DeepState(W, as_bases(H), objective=value)
+
+
+def sweep_bases(H: list[np.ndarray], product: np.ndarray, S: np.ndarray) -> None:
+    """Move H_1 … H_l in turn, where ½⟨S, B Bᵀ⟩ − ⟨productᵀ, B⟩ of B = H_l ⋯ H_1 is minimised."""
+    for i in range(len(H)):
+        C = chained(H[i + 1 :]) if i + 1 < len(H) else np.eye(len(S), dtype=S.dtype)
+        G, T = C.T @ S @ C, product @ C
+        if i == 0:
+            H[0] = swept(H[0], T, G)
+            continue
+        below = chained(H[:i])
+        Q, T = below @ below.T, below @ T
+        most = S.dtype.type(np.linalg.eigvalsh(Q.astype(float))[-1])
+        if most <= 0:
+            continue
+        for _ in range(SWEEPS):
+            H[i] = swept(H[i], T - Q @ H[i].T @ G + most * (H[i].T @ G), most * G)
 
 
 def _sweep(A: np.ndarray, N: np.ndarray, G: np.ndarray) -> None:
