@@ -108,8 +108,8 @@ def stepping(
             times.append(process_time())
 
         options = {"max_iter": FIRST + steps, "tol": 0.0, "random_state": 0}
-        data = (table.graph if on == "graph" else table.X,)
-        data = (*data, table.y) if y else data
+        X = table.graph if on == "graph" else table.X
+        data = (X, table.y) if y else (X,)
         model = make(table, options)
         if "callbacks" in model.get_params():
             model.set_params(callbacks=[noted]).fit(*data)

@@ -137,8 +137,7 @@ def joint_fit(
     if model.activation is None and (model.semi or len(H) == 1):
         linear = of_product(problem, model.semi, structure, H)
         if linear is not None:
-            result, *rest = fit_product(linear, structure, W, H, options)
-            return _fitted(result, *rest)
+            return _fitted(*fit_product(linear, structure, W, H, options))
     flat = model.activation is None and not model.semi
     if structure is not None and flat and KnownLayerSweeps.suits(problem, structure, len(H)):
         method = KnownLayerSweeps(structure, len(H))

@@ -238,9 +238,9 @@ class StructuredSteps(ActivatedSteps):
                 D += (linear + quadratic * F[i]).astype(D.dtype)
             elif s.graph is not None and i in s.graph_layers:
                 pulled = 0.5 * s.graph.gradient(F[i])
-                rough = F[i] * pulled
-                roughness[i] = rough.sum(axis=0)
-                value += 0.5 * (rough @ _sizes(H, i))
+                uneven = F[i] * pulled
+                roughness[i] = uneven.sum(axis=0)
+                value += 0.5 * (uneven @ _sizes(H, i))
                 D += (pulled * _sizes(H, i)).astype(D.dtype)
         if ties is None:
             # Bases also decide the norms of the parts that features count by.
@@ -248,8 +248,8 @@ class StructuredSteps(ActivatedSteps):
                 c = roughness[i][:, None]
                 for j in range(1, i + 1) if only is None else {only} & set(range(1, i + 1)):
                     more = _between(H, i, j).T @ (c * chained(H[: i + 1])) @ chained(H[:j]).T
-                    at = j - 1 if only is None else 0
-                    slopes[at] = slopes[at] + more.astype(D.dtype)
+                    place = j - 1 if only is None else 0
+                    slopes[place] = slopes[place] + more.astype(D.dtype)
         return value, [D, *slopes[::-1]]
 
 
