@@ -11,6 +11,7 @@ import importlib
 import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import process_time
@@ -100,16 +101,12 @@ def _attempts(peer: str, names: Sequence[str]) -> Iterator[tuple[str, str, Attem
             inform(f"{case} is left out. {error}")
             continue
         if peer == "karateclub":
-            yield case, "SymmetricNMF", lambda seed, found=found: communities(*found, seed)
+            yield case, "SymmetricNMF", partial(communities, *found)
             for model in KARATECLUB:
-                yield (
-                    case,
-                    model,
-                    lambda seed, found=found, model=model: peer_communities(model, *found, seed),
-                )
+                yield case, model, partial(peer_communities, model, *found)
         else:
-            yield case, "SemiSupervisedNMF", lambda seed, found=found: classes(*found, seed)
-            yield case, "SSNMF", lambda seed, found=found: peer_classes(*found, seed)
+            yield case, "SemiSupervisedNMF", partial(classes, *found)
+            yield case, "SSNMF", partial(peer_classes, *found)
 
 
 def communities(A: sp.csr_matrix, y: np.ndarray, seed: int) -> tuple[float, float]:
