@@ -16,9 +16,9 @@ from partwise.models.label_part import Labels
 
 #: Folds of the labelled samples when two teachings are compared, and how many samples each may learn from there.
 FOLDS, MOST_ROWS = 5, 3000
-#: Numbers for every part in `readout_features`, and the size of the last of them, amounts.
-VIEWS, AMOUNTS = 3, 0.2
-#: 1 / weight of the squared coefficients. Rows of `readout_features` have lengths near √2 whatever the data, so that
+#: Numbers for every part in `readout_features`.
+VIEWS = 3
+#: 1 / weight of the squared coefficients. Rows of `readout_features` have lengths near √3 whatever the data, so that
 #: one number does: weak enough for one label a class, strong enough for large classes not to take all.
 FREEDOM = 3.0
 #: How far labels may be carried along edges; the first where there is no evidence for another.
@@ -153,17 +153,18 @@ def readout_features(W: np.ndarray, components: np.ndarray, typical: np.ndarray)
     """What the read-out sees of each sample, three numbers for every part.
 
     Its amount in rows of length one, at the scale where components have length one; √ of its share of the
-    reconstruction; and, at a fifth of its size, √ of its amount. The first two tell mixtures apart whatever the
-    length of a document or the brightness of a picture, the first by the large parts, the second by the small ones
-    too; amounts matter where they differ between classes. `typical` are the root mean squares of the columns of W, so
-    that nothing depends on how W and H share their scale.
+    reconstruction; and √ of its amount, over √ of the number of parts: three rows of about length one. The first two
+    tell mixtures apart whatever the length of a document or the brightness of a picture, the first by the large
+    parts, the second by the small ones too; amounts matter where they differ between classes. `typical` are the root
+    mean squares of the columns of W, so that nothing depends on how W and H share their scale.
     """
     A, H = W.astype(float), components.astype(float)
     directions = normalize(A * np.linalg.norm(H, axis=1))
     mass = A * np.abs(H).sum(axis=1)
     total = mass.sum(axis=1, keepdims=True)
     shares = np.where(total > 0, mass / np.where(total > 0, total, 1.0), 1.0 / max(mass.shape[1], 1))
-    return np.hstack([directions, np.sqrt(shares), AMOUNTS * np.sqrt(A / typical)])
+    amounts = np.sqrt(A / typical) / np.sqrt(max(A.shape[1], 1))
+    return np.hstack([directions, np.sqrt(shares), amounts])
 
 
 def class_probabilities(
