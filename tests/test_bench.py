@@ -1,6 +1,7 @@
 """The race's own rules, on curves made by hand and on a short real run."""
 
 import json
+import sys
 
 import pytest
 
@@ -110,6 +111,42 @@ def test_the_cost_of_samplers_is_measured_beside_what_they_are_compared_with(mon
         main(["bench", "nowhere", "--sampling", "-o", str(tmp_path)])
     assert stop.value.code == 2
     assert "with --sampling there are" in capsys.readouterr().err
+
+
+def test_peers_of_structured_models_stand_beside_ours(monkeypatch, tmp_path, capsys):
+    from types import SimpleNamespace
+
+    import numpy as np
+
+    from partwise.bench import structure_peers
+
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.random((40, 6)) + 3.0 * np.eye(2)[y] @ rng.random((2, 6))
+
+    class Peer:
+        def __init__(self, X, k, *, Y, L, modelNum, A, S, B):
+            assert Y.shape == L.shape == (2, 40)
+            self.B, self.S = np.eye(2, k), np.eye(k, 40)
+
+        def mult(self, numiters):
+            pass
+
+    monkeypatch.setitem(sys.modules, "ssnmf", SimpleNamespace(SSNMF=Peer))
+    monkeypatch.setitem(sys.modules, "karateclub", None)
+    monkeypatch.setattr(structure_peers, "TABLES", {"made": lambda: (X, y)})
+    options = ["--structure", "--peer", "ssnmf", "--peer", "karateclub", "--seeds", "1"]
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", *options, "-o", str(tmp_path)])
+    assert stop.value.code == 0
+    assert "karateclub is left out, it cannot be imported" in capsys.readouterr().out
+    rows = json.loads((tmp_path / "structure_peers.json").read_text())["rows"]
+    assert [row.get("model") for row in rows] == ["SemiSupervisedNMF", "SSNMF", None]
+    assert rows[0]["merit"] > 0.8
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", "--structure", "--peer", "nobody", "-o", str(tmp_path)])
+    assert stop.value.code == 2
+    assert "nothing is called 'nobody'" in capsys.readouterr().err
 
 
 def test_default_fits_missing_entries_and_transform_are_measured(tmp_path, monkeypatch, capsys):

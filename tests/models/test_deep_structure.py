@@ -13,6 +13,7 @@ from partwise.core import Problem
 from partwise.graphs import neighbour_graph
 from partwise.matrix import Dense
 from partwise.models.deep_activation import ACTIVATIONS
+from partwise.models.deep_nonnegative import KnownLayerSweeps
 from partwise.models.deep_steps import DeepState, as_bases, chained
 from partwise.models.deep_structure import IDENTITY, Structure, StructuredSteps
 from partwise.models.label_part import Labels
@@ -194,3 +195,32 @@ def test_labels_teach_a_classifier_that_is_saved(tmp_path):
 def test_bad_input_gets_a_sentence(options, y, sentence):
     with pytest.raises(ValueError, match=sentence):
         DeepNMF((6, 3), **options).fit(POSITIVE, y)
+
+
+def test_linear_layers_are_one_layer_for_labels_and_a_graph_at_the_last():
+    # One layer of the same size has the same optimum; labels below are, in another basis, labels at the last.
+    options = {"graph": FRIENDS, "graph_weight": 0.3, "tol": 1e-9, "max_iter": 2000}
+    one = DeepNMF((3,), label_layer=1, **options).fit(POSITIVE, KNOWN)
+    for layer in (1, -1):
+        deep = DeepNMF((8, 3), label_layer=layer, **options).fit(POSITIVE, KNOWN)
+        assert deep.objective_ == pytest.approx(one.objective_, rel=1e-3)
+
+
+@pytest.mark.parametrize("seen", ["classes", "several"])
+def test_nonnegative_sweeps_lower_what_gradient_steps_lower(seen):
+    draw = np.random.default_rng(5)
+    labels = labels_of_all()
+    labels = labels if seen == "several" else replace(labels, seen=np.ones_like(labels.seen))
+    structure = Structure(labels, 0.7, (1,), Graph(FRIENDS, 0.3), (1,))
+    problem = Problem(Dense.of(POSITIVE, None, draw.random(60) + 0.1))
+    assert KnownLayerSweeps.suits(problem, structure, 2)
+    assert not KnownLayerSweeps.suits(problem, replace(structure, graph_layers=(0,)), 2)
+    sweeps, steps = KnownLayerSweeps(structure, 2), StructuredSteps(IDENTITY, False, structure)
+    state = DeepState(draw.random((60, 2)), as_bases([draw.random((4, 24)), draw.random((2, 4))]))
+    before = sweeps.value(problem, state)
+    assert before == pytest.approx(steps.value(problem, state))
+    for _ in range(8):
+        state = sweeps.moved(problem, state)
+        assert state.objective < before
+        assert steps.value(problem, state) == pytest.approx(state.objective)
+        before = state.objective

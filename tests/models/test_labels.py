@@ -9,6 +9,7 @@ import partwise
 from partwise import NMF, GraphNMF, ManifoldNMF, SemiSupervisedNMF
 from partwise.graphs import spread_labels
 from partwise.models.label_part import information, read_labels
+from partwise.models.label_readout import readout_features, typical_amounts
 
 MODELS = [SemiSupervisedNMF, ManifoldNMF]
 
@@ -155,3 +156,18 @@ def test_usual_amounts_are_those_of_all_samples(digits):
     model = SemiSupervisedNMF(6).fit(X, known)
     # The convention: columns of W have root mean square one half over all samples.
     np.testing.assert_allclose(model.readout_typical_, 0.5, rtol=1e-3)
+
+
+def test_what_the_read_out_sees_has_one_size_whatever_the_scale():
+    rng = np.random.default_rng(0)
+    W, H = rng.gamma(1.0, 1.0, (20, 4)), rng.gamma(1.0, 1.0, (4, 9))
+    scale = np.array([0.1, 3.0, 1.0, 40.0])
+    seen = readout_features(W, H, typical_amounts(W, np.ones(20)))
+    again = readout_features(W * scale, H / scale[:, None], typical_amounts(W * scale, np.ones(20)))
+    np.testing.assert_allclose(again, seen)
+    # Brighter and darker pictures of the same: directions and shares agree, of length one each.
+    brighter = readout_features(7.0 * W, H, typical_amounts(W, np.ones(20)))
+    np.testing.assert_allclose(brighter[:, :8], seen[:, :8])
+    np.testing.assert_allclose((seen[:, :4] ** 2).sum(axis=1), 1.0)
+    np.testing.assert_allclose((seen[:, 4:8] ** 2).sum(axis=1), 1.0)
+    assert np.isfinite(readout_features(0.0 * W, H, np.ones(4))).all()

@@ -29,5 +29,10 @@ def test_the_table_goes_on_where_it_stopped(tmp_path, monkeypatch):
     assert first["classes"][0]["scores"]["ManifoldNMF"]["mean"] > 0.5
     monkeypatch.setattr(structured.Task, "accuracy", None)
     assert structured.reproduce_structured(tmp_path, **options) == first
+    # A part of the table, by models, from the same cells.
+    part = structured.reproduce_structured(tmp_path, **options, models="SemiSupervisedNMF, NMF")
+    assert list(part["classes"][0]["scores"]) == ["SemiSupervisedNMF"]
+    assert part["classes"][0]["scores"].items() <= first["classes"][0]["scores"].items()
+    assert list(part["clusters"][0]["scores"]) == ["NMF"]
     with pytest.raises(ValueError, match="percents between 0 and 100"):
         structured.percents("10,x")

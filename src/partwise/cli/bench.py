@@ -28,7 +28,9 @@ def bench(
     structure: Annotated[
         bool,
         typer.Option(
-            "--structure", help="Cost of models with a graph, labels, layers; CASES: dense, sparse."
+            "--structure",
+            help="Cost of models with a graph, labels, layers; CASES: dense, sparse. With --peer karateclub or "
+            "ssnmf: theirs beside ours; CASES: football, Cora, ORL.",
         ),
     ] = False,
     sampling: Annotated[
@@ -60,7 +62,7 @@ def bench(
         bench_tiles(output, cases or (), peer or (), seconds, as_json)
         return
     if structure:
-        bench_structure(output, cases or (), seeds, as_json)
+        (bench_structure_peers if peer else bench_structure)(output, cases or (), peer or (), seeds, as_json)
         return
     if sampling:
         bench_sampling(output, cases or (), seeds, as_json)
@@ -134,7 +136,9 @@ def bench_tiles(
     emit(summary, as_json, lines)
 
 
-def bench_structure(output: Path, names: Sequence[str], rounds: int, as_json: bool) -> None:
+def bench_structure(
+    output: Path, names: Sequence[str], peers: Sequence[str], rounds: int, as_json: bool
+) -> None:
     """What iterations of structured models cost; see `partwise.bench.structure`."""
     from partwise.bench.structure import CASES, race_structure
 
@@ -164,3 +168,20 @@ def bench_roofline(output: Path, names: Sequence[str], rounds: int, as_json: boo
 
     summary = race_roofline(output, names, rounds)
     emit(summary, as_json, [*summary.pop("lines"), f"Results are in {output}/: roofline.json"])
+
+
+def bench_structure_peers(
+    output: Path, names: Sequence[str], peers: Sequence[str], seeds: int, as_json: bool
+) -> None:
+    """Structured models of other packages beside ours; see `partwise.bench.structure_peers`."""
+    from partwise.bench.structure_peers import GRAPHS, PEERS, TABLES, race_peers
+
+    for given, there in ((names, {**GRAPHS, **TABLES}), (peers, PEERS)):
+        for name in given:
+            if name not in there:
+                raise ValueError(
+                    f"nothing is called '{name}'; with --structure --peer there are {', '.join(there)}."
+                )
+    summary = race_peers(output, names, peers, seeds)
+    lines = [*summary.pop("lines"), f"Results are in {output}/: structure_peers.json"]
+    emit(summary, as_json, lines)

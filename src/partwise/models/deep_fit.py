@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -15,6 +14,8 @@ from partwise.core import Problem, RelativeProgress, Result, Session, run
 from partwise.matrix import InMemory
 from partwise.models.base import as_generator
 from partwise.models.deep_activation import ACTIVATIONS
+from partwise.models.deep_linear import fit_product, of_product
+from partwise.models.deep_nonnegative import KnownLayerSweeps
 from partwise.models.deep_steps import (
     ActivatedSteps,
     DeepState,
@@ -26,8 +27,7 @@ from partwise.models.deep_steps import (
 from partwise.models.deep_structure import IDENTITY, Structure, StructuredSteps
 from partwise.models.inputs import Given
 from partwise.models.nmf import NMF
-from partwise.models.semi import SIGNED, SemiNMF
-from partwise.solvers import pick_solver
+from partwise.models.semi import SemiNMF
 
 
 class Start(NamedTuple):
@@ -133,38 +133,22 @@ def joint_fit(
         "name": "" if session.stopped else "joint",
     }
     method: LayerSweeps | ActivatedSteps
-    if structure is not None:
-        between = IDENTITY if model.activation is None else ACTIVATIONS[model.activation]
+    between = IDENTITY if model.activation is None else ACTIVATIONS[model.activation]
+    if model.activation is None and (model.semi or len(H) == 1):
+        linear = of_product(problem, model.semi, structure, H)
+        if linear is not None:
+            return _fitted(*fit_product(linear, structure, W, H, options))
+    flat = model.activation is None and not model.semi
+    if structure is not None and flat and KnownLayerSweeps.suits(problem, structure, len(H)):
+        method = KnownLayerSweeps(structure, len(H))
+    elif structure is not None:
         method = StructuredSteps(between, model.semi, structure)
-    elif model.activation is None and (model.semi or len(H) == 1):
-        return _of_product(model.semi, problem, W, H, options)
     elif model.activation is None:
         method = LayerSweeps()
     else:
-        method = ActivatedSteps(ACTIVATIONS[model.activation], model.semi)
-    result: Result[DeepState] = run(problem, method, DeepState(W, as_bases(H)), **options)
-    return _fitted(result, result.state.W, result.state.H, result.state.C or {})
-
-
-def _of_product(
-    semi: bool, problem: Problem, W: np.ndarray, H: list[np.ndarray], options: dict[str, Any]
-) -> Fitted:
-    """The fit of a model whose cost knows its bases only by their product, B = H_l ⋯ H_1: that of W and B.
-
-    B can be any matrix, for layers do not grow: with C = H_l ⋯ H_2, the H_1 with C H_1 = B that is nearest to the
-    one before is H_1 + C⁺ (B − C H_1). The published update of H_1, (W C)⁺ X, has the same product.
-    """
-    if semi:
-        problem = replace(problem, prior_H=SIGNED)
-    solver = pick_solver("auto", problem)
-    state = solver.init(problem, W, np.ascontiguousarray(chained(H).T))
-    result = run(problem, solver, state, **options)
-    W, B = result.state.W, result.state.Ht.T
-    if len(H) == 1:
-        return _fitted(result, W, [np.ascontiguousarray(B)])
-    C, first = chained(H[1:]).astype(float), H[0].astype(float)
-    nearest = first + np.linalg.pinv(C, rcond=1e-12) @ (B - C @ first)
-    return _fitted(result, W, [nearest.astype(W.dtype), *H[1:]])
+        method = ActivatedSteps(between, model.semi)
+    stepped: Result[DeepState] = run(problem, method, DeepState(W, as_bases(H)), **options)
+    return _fitted(stepped, stepped.state.W, stepped.state.H, stepped.state.C or {})
 
 
 def _fitted(

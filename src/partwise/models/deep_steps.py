@@ -75,6 +75,16 @@ def objective(problem: Problem, F: np.ndarray, Ht: np.ndarray, product: np.ndarr
     return max(0.5 * problem.squared_norm() - inner_product(product, Ht) + 0.5 * gram, 0.0)
 
 
+def loss_of(problem: Problem, F: np.ndarray, Ht: np.ndarray, P: np.ndarray, G: np.ndarray) -> float:
+    """½‖X − F H‖² over the observed entries, where P = X Hᵀ and G = H Hᵀ are known."""
+    X = problem.X
+    if X.weighted:
+        return problem.data_loss(F, Ht)
+    assert isinstance(X, InMemory)
+    gram = float(np.vdot(weighted_gram(X, F).astype(float), G.astype(float)))
+    return max(0.5 * problem.squared_norm() - inner_product(P, X.T.inner(F)) + 0.5 * gram, 0.0)
+
+
 class _Monotone:
     """Steps that are kept only where the objective does not rise, which rounding alone can make it do."""
 
@@ -110,22 +120,27 @@ class LayerSweeps(_Monotone):
         Ht = np.ascontiguousarray(chained(H).T)
         _sweep(W, filled_product(X, W, Ht), Ht.T @ Ht)
         product, S = filled_product(X.T, Ht, W), weighted_gram(X, W)
-        for i in range(len(H)):
-            C = chained(H[i + 1 :]) if i + 1 < len(H) else np.eye(W.shape[1], dtype=W.dtype)
-            G, T = C.T @ S @ C, product @ C
-            if i == 0:
-                H[0] = swept(H[0], T, G)
-                continue
-            below = chained(H[:i])
-            Q, T = below @ below.T, below @ T
-            most = W.dtype.type(np.linalg.eigvalsh(Q.astype(float))[-1])
-            if most <= 0:
-                continue
-            for _ in range(SWEEPS):
-                H[i] = swept(H[i], T - Q @ H[i].T @ G + most * (H[i].T @ G), most * G)
+        sweep_bases(H, product, S)
         Ht = np.ascontiguousarray(chained(H).T)
         value = objective(problem, W, Ht, None if X.weighted else product)
         return DeepState(W, as_bases(H), objective=value)
+
+
+def sweep_bases(H: list[np.ndarray], product: np.ndarray, S: np.ndarray) -> None:
+    """Move H_1 … H_l in turn, where ½⟨S, B Bᵀ⟩ − ⟨productᵀ, B⟩ of B = H_l ⋯ H_1 is minimised."""
+    for i in range(len(H)):
+        C = chained(H[i + 1 :]) if i + 1 < len(H) else np.eye(len(S), dtype=S.dtype)
+        G, T = C.T @ S @ C, product @ C
+        if i == 0:
+            H[0] = swept(H[0], T, G)
+            continue
+        below = chained(H[:i])
+        Q, T = below @ below.T, below @ T
+        most = S.dtype.type(np.linalg.eigvalsh(Q.astype(float))[-1])
+        if most <= 0:
+            continue
+        for _ in range(SWEEPS):
+            H[i] = swept(H[i], T - Q @ H[i].T @ G + most * (H[i].T @ G), most * G)
 
 
 def _sweep(A: np.ndarray, N: np.ndarray, G: np.ndarray) -> None:
@@ -212,12 +227,7 @@ class ActivatedSteps(_Monotone):
             lower = -np.inf if self.semi else 0.0
             H[i], lengths[str(i)] = descended(of_base, H[i], lower, STEPS, lengths.get(str(i)))
         F = self.forward(W, H)[0][0]
-        if X.weighted:
-            value = problem.data_loss(F, Ht)
-        else:
-            gram = float(np.vdot(weighted_gram(X, F).astype(float), G.astype(float)))
-            value = max(0.5 * problem.squared_norm() - inner_product(P, X.T.inner(F)) + 0.5 * gram, 0.0)
-        return DeepState(W, as_bases(H), lengths, objective=value)
+        return DeepState(W, as_bases(H), lengths, objective=loss_of(problem, F, Ht, P, G))
 
     def rows(
         self,

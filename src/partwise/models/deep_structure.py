@@ -26,6 +26,7 @@ from partwise.models.deep_steps import (
     chained,
     descended,
     filled_product,
+    loss_of,
     objective,
     swept,
     weighted_gram,
@@ -159,21 +160,27 @@ class StructuredSteps(ActivatedSteps):
         ties = self._ties(F, H)
 
         def of_rows(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            value, slopes = self._slopes(A, H, C, P, G, r, ties)
+            value, slopes = self._slopes(A, H, C, P, G, r, ties, 0)
             return value[:, None], slopes[0]
 
         W, lengths["W"] = descended(of_rows, W, 0.0, STEPS, lengths.get("W"))
         for i in range(len(H) - 1, 0, -1):
+            # Features from this layer on do not change with its basis, only the sizes of their parts.
+            F = self.forward(W, H)[0]
+            rough = {j: self._roughness(F[j]) for j in self.structure.graph_layers if j >= i}
 
-            def of_base(A: np.ndarray, i: int = i) -> tuple[np.ndarray, np.ndarray]:
+            def of_base(
+                A: np.ndarray, i: int = i, rough: dict[int, np.ndarray] = rough
+            ) -> tuple[np.ndarray, np.ndarray]:
                 bases = [*H[:i], A, *H[i + 1 :]]
-                value, slopes = self._slopes(W, bases, C, P, G, r, None)
-                return value.sum(keepdims=True)[:, None], slopes[len(H) - i]
+                value, slopes = self._slopes(W, bases, C, P, G, r, None, i, rough)
+                return value.sum(keepdims=True)[:, None], slopes[1]
 
             lower = -np.inf if self.semi else 0.0
             H[i], lengths[str(i)] = descended(of_base, H[i], lower, STEPS, lengths.get(str(i)))
         found = DeepState(W, as_bases(H), lengths, C)
-        found.objective = self.value(problem, found)
+        F = self.forward(W, H)[0]
+        found.objective = loss_of(problem, F[0], Ht, P, G) + self.known(problem, F, H, C)
         return found
 
     def _ties(self, F: list[np.ndarray], H: list[np.ndarray]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
@@ -194,10 +201,14 @@ class StructuredSteps(ActivatedSteps):
         G: np.ndarray,
         r: np.ndarray,
         ties: dict[int, tuple[np.ndarray, np.ndarray]] | None,
+        only: int | None = None,
+        rough: dict[int, np.ndarray] | None = None,
     ) -> tuple[np.ndarray, list[np.ndarray]]:
         """The objective of each row, and its derivatives by W, H_l … H_2, in this order.
 
         With `ties` they stand for the graph; without them, of a row's edges half of what they cost is its own.
+        `only` asks for the derivative by W (0), or for W and the basis of this number, of which the second is right;
+        then `rough` has the roughness of features that do not depend on this basis, and labels there are left out.
         """
         s = self.structure
         F, Z = self.forward(W, H)
@@ -205,11 +216,16 @@ class StructuredSteps(ActivatedSteps):
         value = r * (F[0] * (0.5 * D - P)).sum(axis=1, dtype=float)
         D = r[:, None].astype(W.dtype) * (D - P)
         slopes: list[np.ndarray] = []
-        roughness: dict[int, np.ndarray] = {}
+        roughness: dict[int, np.ndarray] = dict(rough or {})
         for i in range(len(H)):
             if i > 0:
-                D = D * self.activation.slope(Z[i - 1])
-                slopes.append(F[i].T @ D)
+                if self.activation is not IDENTITY:
+                    D = D * self.activation.slope(Z[i - 1])
+                if only is None or only == i:
+                    slopes.append(F[i].T @ D)
+                if only == i:
+                    value[0] += 0.5 * sum(float(q @ _sizes(H, j)) for j, q in roughness.items() if j >= i)
+                    break
                 D = D @ H[i].T
             if s.labels is not None and i in s.label_layers:
                 at = s.labels.at
@@ -222,17 +238,18 @@ class StructuredSteps(ActivatedSteps):
                 D += (linear + quadratic * F[i]).astype(D.dtype)
             elif s.graph is not None and i in s.graph_layers:
                 pulled = 0.5 * s.graph.gradient(F[i])
-                rough = F[i] * pulled
-                roughness[i] = rough.sum(axis=0)
-                value += 0.5 * (rough @ _sizes(H, i))
+                uneven = F[i] * pulled
+                roughness[i] = uneven.sum(axis=0)
+                value += 0.5 * (uneven @ _sizes(H, i))
                 D += (pulled * _sizes(H, i)).astype(D.dtype)
         if ties is None:
             # Bases also decide the norms of the parts that features count by.
             for i in s.graph_layers:
                 c = roughness[i][:, None]
-                for j in range(1, i + 1):
+                for j in range(1, i + 1) if only is None else {only} & set(range(1, i + 1)):
                     more = _between(H, i, j).T @ (c * chained(H[: i + 1])) @ chained(H[:j]).T
-                    slopes[j - 1] = slopes[j - 1] + more.astype(D.dtype)
+                    place = j - 1 if only is None else 0
+                    slopes[place] = slopes[place] + more.astype(D.dtype)
         return value, [D, *slopes[::-1]]
 
 

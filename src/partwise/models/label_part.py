@@ -22,7 +22,7 @@ LABEL_CONTENTS: dict[str, Any] = {
     "label_weight_": Number(low=0),
     "class_importance_": Array("f", ("n_components",), low=0),
     "class_information_": Array("f", ("n_components",)),
-    "readout_coef_": Array("f", (2, "n_components", "n_classes")),
+    "readout_coef_": Array("f", (3, "n_components", "n_classes")),
     "readout_typical_": Array("f", ("n_components",), low=0),
     "readout_intercept_": Array("f", ("n_classes",)),
     "multilabel_": Flag(),

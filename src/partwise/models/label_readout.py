@@ -9,12 +9,18 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit, softmax
+from sklearn.preprocessing import normalize
 
 from partwise.graphs import spread_labels
 from partwise.models.label_part import Labels
 
 #: Folds of the labelled samples when two teachings are compared, and how many samples each may learn from there.
 FOLDS, MOST_ROWS = 5, 3000
+#: Numbers for every part in `readout_features`.
+VIEWS = 3
+#: 1 / weight of the squared coefficients. Rows of `readout_features` have lengths near √3 whatever the data, so that
+#: one number does: weak enough for one label a class, strong enough for large classes not to take all.
+FREEDOM = 3.0
 #: How far labels may be carried along edges; the first where there is no evidence for another.
 REACHES = (0.85, 0.95, 0.7)
 
@@ -144,16 +150,21 @@ def _fewer(taught: Taught, rng: np.random.Generator) -> Taught:
 
 
 def readout_features(W: np.ndarray, components: np.ndarray, typical: np.ndarray) -> np.ndarray:
-    """What the read-out sees of each sample: √ of each part's share of its reconstruction, and of its amount.
+    """What the read-out sees of each sample, three numbers for every part.
 
-    Shares tell mixtures apart whatever the length of a document or the depth of a measurement; amounts matter where
-    they differ between classes. `typical` are the root mean squares of the columns of W, so that neither depends on
-    how W and H share their scale.
+    Its amount in rows of length one, at the scale where components have length one; √ of its share of the
+    reconstruction; and √ of its amount, over √ of the number of parts: three rows of about length one. The first two
+    tell mixtures apart whatever the length of a document or the brightness of a picture, the first by the large
+    parts, the second by the small ones too; amounts matter where they differ between classes. `typical` are the root
+    mean squares of the columns of W, so that nothing depends on how W and H share their scale.
     """
-    mass = W.astype(float) * np.abs(components).sum(axis=1, dtype=float)
+    A, H = W.astype(float), components.astype(float)
+    directions = normalize(A * np.linalg.norm(H, axis=1))
+    mass = A * np.abs(H).sum(axis=1)
     total = mass.sum(axis=1, keepdims=True)
     shares = np.where(total > 0, mass / np.where(total > 0, total, 1.0), 1.0 / max(mass.shape[1], 1))
-    return np.hstack([np.sqrt(shares), np.sqrt(W / typical)])
+    amounts = np.sqrt(A / typical) / np.sqrt(max(A.shape[1], 1))
+    return np.hstack([directions, np.sqrt(shares), amounts])
 
 
 def class_probabilities(
@@ -182,7 +193,7 @@ def trained_readout(
     from sklearn.linear_model import LogisticRegression
 
     def fitted(X: np.ndarray, y: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        model = LogisticRegression(max_iter=1000).fit(X, y, sample_weight=w)
+        model = LogisticRegression(C=FREEDOM, max_iter=1000).fit(X, y, sample_weight=w)
         return model.coef_.T, model.intercept_
 
     k, n_classes = features.shape[1], Y.shape[1]

@@ -24,6 +24,7 @@ from partwise.models.label_part import (
     with_labels,
 )
 from partwise.models.label_readout import (
+    VIEWS,
     Teaching,
     best_teaching,
     class_probabilities,
@@ -228,7 +229,7 @@ class WithLabels(ClassifierMixin, NMFVariant):
         # Amounts are judged by all samples: a few labelled ones do not tell what is usual.
         self.readout_typical_ = typical_amounts(outside(W, units.W), weights)
         found = outside(self._solve_rows(alone, Ht), units.W)
-        features = np.zeros((n, 2 * W.shape[1]))
+        features = np.zeros((n, VIEWS * W.shape[1]))
         features[rows] = readout_features(found, self.components_, self.readout_typical_)
         teachings = self._teachings(features, weights)
         chosen = best_teaching(teachings, labels, features, weights)
@@ -240,7 +241,7 @@ class WithLabels(ClassifierMixin, NMFVariant):
             taught.weights * weights[taught.rows],
             labels.multilabel,
         )
-        self.readout_coef_ = np.stack([coef[: len(coef) // 2], coef[len(coef) // 2 :]])
+        self.readout_coef_ = coef.reshape(VIEWS, -1, coef.shape[1])
         self.labels_spread_ = teachings[chosen] is not labels_alone
 
     def _spreads(self) -> bool:
@@ -332,8 +333,9 @@ class SemiSupervisedNMF(WithLabels):
         depends on the scale of the parts, and is high for parts that favour no class.
     class_information_ : array of shape (n_components,)
         What each part adds to the mutual information of part and class, in nats: 0 for parts that favour no class.
-    readout_coef_ : array of shape (2, n_components, n_classes)
-        Of the logistic regression by which `predict` decides: for the shares of the parts, and for their amounts.
+    readout_coef_ : array of shape (3, n_components, n_classes)
+        Of the logistic regression by which `predict` decides: for the parts of a sample at length one, for their
+        shares, and for their amounts.
     readout_intercept_, readout_typical_ : arrays of shape (n_classes,) and (n_components,)
         Its intercepts, and what amounts are divided by.
     multilabel_ : bool

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import scipy.sparse as sp
 import typer
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
@@ -36,11 +36,14 @@ def reproduce_structured(
     clusters: Annotated[bool, typer.Option(help="Compare clusters with the classes.")] = True,
     labels: Annotated[bool, typer.Option(help="Also classify with few labels.")] = True,
     shares: Annotated[str, typer.Option(help="Percents of the labels that are known.")] = "1,5,10,20",
+    models: Annotated[str, typer.Option(help="Models, separated by commas; all if not given.")] = "",
 ) -> dict[str, Any]:
     """Clusters and classes with a graph, labels or layers, beside k-means and NMF.
 
-    Every figure is kept in cells.json as soon as it is found: the same command goes on where it was stopped.
+    Every figure is kept in cells.json as soon as it is found: the same command goes on where it was stopped, and the
+    table can be made in parts, by data sets, shares and models, in one folder.
     """
+    wanted = [name.strip() for name in models.split(",") if name.strip()]
     cells = Cells(folder / "cells.json")
     summary: dict[str, Any] = {"clusters": [], "classes": []}
     lines: list[str] = []
@@ -48,11 +51,11 @@ def reproduce_structured(
         warnings.simplefilter("ignore")
         for data in all_samples(only, lines):
             if clusters:
-                found = clustered(data, seeds, cells)
+                found = clustered(data, seeds, cells, wanted)
                 summary["clusters"].append(found)
                 lines += described(found)
             for share in percents(shares) if labels else ():
-                found = classified(data, share, seeds, cells)
+                found = classified(data, share, seeds, cells, wanted)
                 summary["classes"].append(found)
                 lines += described(found)
     summary["lines"] = lines
@@ -71,7 +74,7 @@ def percents(text: str) -> list[float]:
     return found
 
 
-def clustered(data: Samples, seeds: int, cells: Cells) -> dict[str, Any]:
+def clustered(data: Samples, seeds: int, cells: Cells, wanted: Sequence[str] = ()) -> dict[str, Any]:
     """NMI and accuracy of k-means on the features of each model (rows at unit length) with the classes."""
     k = len(np.unique(data.y))
     graph = neighbour_graph(data.X, 5) if data.graph is None else data.graph
@@ -94,13 +97,14 @@ def clustered(data: Samples, seeds: int, cells: Cells) -> dict[str, Any]:
             GraphNMF(k, graph=graph, init="random", random_state=seed), seed
         ),
     }
-    if min(data.X.shape) > 2 * k and not sp.issparse(data.X):
+    if min(data.X.shape) > 2 * k:
         layers = (min(4 * k, min(data.X.shape) - 1), k)
         methods["DeepNMF"] = lambda seed: by_features(DeepNMF(layers, random_state=seed), seed)
     if data.graph is not None:
         methods["SymmetricNMF (graph alone)"] = lambda seed: agreement(
             data.y, SymmetricNMF(k, random_state=seed).fit(data.graph).labels_
         )
+    methods = {name: method for name, method in methods.items() if not wanted or name in wanted}
     scores: dict[str, list[dict[str, float]]] = {name: [] for name in methods}
     for seed in range(seeds):
         for name, method in methods.items():
@@ -111,7 +115,7 @@ def clustered(data: Samples, seeds: int, cells: Cells) -> dict[str, Any]:
         "what": "NMI (and accuracy) of clusters",
         "scores": {name: spread([one["nmi"] for one in found]) for name, found in scores.items()},
         "accuracy": {name: spread([one["accuracy"] for one in found]) for name, found in scores.items()},
-        "graph_weight": [one["graph_weight"] for one in scores["GraphNMF"]],
+        "graph_weight": [one["graph_weight"] for one in scores.get("GraphNMF", ())],
     }
 
 
@@ -154,12 +158,14 @@ class Task:
         return float((found == truth).mean())
 
 
-def classified(data: Samples, percent: float, seeds: int, cells: Cells) -> dict[str, Any]:
+def classified(
+    data: Samples, percent: float, seeds: int, cells: Cells, wanted: Sequence[str] = ()
+) -> dict[str, Any]:
     """Accuracy of each classifier with a share of the labels, by the same draws."""
     task = Task(data)
-    scores: dict[str, list[float]] = {name: [] for name in CLASSIFIERS}
+    scores: dict[str, list[float]] = {name: [] for name in CLASSIFIERS if not wanted or name in wanted}
     for seed in range(seeds):
-        for name in CLASSIFIERS:
+        for name in scores:
 
             def compute(name: str = name, seed: int = seed) -> float:
                 known = drawn(task.y, percent / 100, np.random.default_rng(seed))
@@ -169,14 +175,14 @@ def classified(data: Samples, percent: float, seeds: int, cells: Cells) -> dict[
 
             cell = f"{data.name} | {percent:g} % of labels | {name} | draw {seed}"
             scores[name].append(cells.get(cell, compute))
-    plain, labels, graph = (np.array(scores[name]) for name in CLASSIFIERS)
+    pairs = ((after, before) for before, after in pairwise(CLASSIFIERS) if {after, before} <= set(scores))
     return {
         "data": data.name,
         "what": f"accuracy with {percent:g} % of the labels, {task.k} parts",
         "scores": {name: spread(found) for name, found in scores.items()},
         "paired": {
-            f"{CLASSIFIERS[1]} − {CLASSIFIERS[0]}": spread(labels - plain),
-            f"{CLASSIFIERS[2]} − {CLASSIFIERS[1]}": spread(graph - labels),
+            f"{after} − {before}": spread(np.subtract(scores[after], scores[before]))
+            for after, before in pairs
         },
         "n_components": task.k,
     }

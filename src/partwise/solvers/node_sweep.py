@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partwise.jit import njit
+from partwise.jit import inlined, njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -60,22 +60,79 @@ def _outer_roots(c3: float, c2: float, c1: float, c0: float) -> tuple[float, flo
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep_nodes(
+def sweep_undirected(
+    indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, G: np.ndarray, W: np.ndarray
+) -> float:
+    """Move every entry of W to its best value, node after node; by how much ½‖A − W Wᵀ‖² fell, A being symmetric.
+
+    G is WᵀW, and is kept up to date: once for each node, whose own share w wᵀ is left out where it is read.
+    """
+    n, k = W.shape
+    fell = 0.0
+    out, w, before = np.empty(k), np.empty(k), np.empty(k)
+    for i in range(n):
+        rest = _neighbours(indptr, indices, data, W, i, out)
+        # ‖w‖² leaves what is to be explained of the loop at i, and w·w̃ what G has of the node as it was, w̃.
+        shared = 0.0
+        for r in range(k):
+            w[r] = W[i, r]
+            before[r] = w[r]
+            shared += w[r] * w[r]
+        rest -= shared
+        moved = False
+        for r in range(k):
+            own = max(G[r, r] - before[r] * before[r], 0.0)
+            old = w[r]
+            slope = 2.0 * (out[r] - (_dot(G[r], w) - before[r] * shared) + own * old)
+            if old == 0.0 and slope <= 0.0 and 2.0 * (own - rest) >= 0.0:
+                # The derivative at 0 and all behind it are positive: the entry stays there.
+                continue
+            rest += old * old
+            x, gain = least_quartic(rest, 0.0, 1.0, 2.0 * own, slope, old)
+            rest -= x * x
+            shared += before[r] * (x - old)
+            moved = moved or x != old
+            w[r] = x
+            fell += gain
+        if not moved:
+            continue
+        for r in range(k):
+            W[i, r] = w[r]
+        for r in range(k):
+            _replace_row(G[r], w[r], w, before[r], before)
+    return fell
+
+
+@inlined(fastmath={"contract", "nsz", "reassoc"})
+def _dot(a: np.ndarray, b: np.ndarray) -> float:
+    total = 0.0
+    for t in range(a.shape[0]):
+        total += a[t] * b[t]
+    return total
+
+
+@inlined(fastmath={"contract"})
+def _replace_row(g: np.ndarray, new: float, w: np.ndarray, old: float, before: np.ndarray) -> None:
+    for t in range(g.shape[0]):
+        g[t] += new * w[t] - old * before[t]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sweep_directed(
     indptr: np.ndarray,
     indices: np.ndarray,
     data: np.ndarray,
     in_indptr: np.ndarray,
     in_indices: np.ndarray,
     in_data: np.ndarray,
-    directed: bool,
     S: np.ndarray,
     M: np.ndarray,
     W: np.ndarray,
 ) -> float:
     """Move every entry of W to its best value, node after node; by how much ½‖A − W S Wᵀ‖² fell.
 
-    The first three arrays are A by rows, the next three Aᵀ, read only where `directed`; otherwise A is symmetric and
-    S the identity. M is S G Sᵀ + Sᵀ G S with G = WᵀW, and is kept up to date.
+    The first three arrays are A by rows, the next three Aᵀ. M is S G Sᵀ + Sᵀ G S with G = WᵀW, and is kept up to
+    date.
     """
     n, k = W.shape
     fell = 0.0
@@ -84,31 +141,24 @@ def sweep_nodes(
     for i in range(n):
         w[:] = W[i]
         rest = _neighbours(indptr, indices, data, W, i, out)
-        if directed:
-            _neighbours(in_indptr, in_indices, in_data, W, i, into)
-            for r in range(k):
-                total = 0.0
-                for t in range(k):
-                    total += S[r, t] * out[t] + S[t, r] * into[t]
-                q[r] = total
-        else:
-            for r in range(k):
-                q[r] = 2.0 * out[r]
-        _images(S, w, directed, left, right)
+        _neighbours(in_indptr, in_indices, in_data, W, i, into)
+        for r in range(k):
+            total = 0.0
+            for t in range(k):
+                total += S[r, t] * out[t] + S[t, r] * into[t]
+            q[r] = total
+        _images(S, w, left, right)
         for r in range(k):
             rest -= w[r] * left[r]
             for t in range(k):
                 M[r, t] -= left[r] * left[t] + right[r] * right[t]
         for r in range(k):
-            slope, b, s = q[r], 0.0, 1.0
+            slope, b, s = q[r], 0.0, S[r, r]
             for t in range(k):
                 slope -= M[r, t] * w[t]
+                b += (S[r, t] + S[t, r]) * w[t]
             slope += M[r, r] * w[r]
-            if directed:
-                s = S[r, r]
-                for t in range(k):
-                    b += (S[r, t] + S[t, r]) * w[t]
-                b -= 2.0 * s * w[r]
+            b -= 2.0 * s * w[r]
             old = w[r]
             rest += b * old + s * old * old
             x, gain = least_quartic(rest, b, s, max(M[r, r], 0.0), slope, old)
@@ -116,7 +166,7 @@ def sweep_nodes(
             w[r] = x
             fell += gain
         W[i] = w
-        _images(S, w, directed, left, right)
+        _images(S, w, left, right)
         for r in range(k):
             for t in range(k):
                 M[r, t] += left[r] * left[t] + right[r] * right[t]
@@ -141,12 +191,8 @@ def _neighbours(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _images(S: np.ndarray, w: np.ndarray, directed: bool, left: np.ndarray, right: np.ndarray) -> None:
+def _images(S: np.ndarray, w: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
     """S w and Sᵀ w."""
-    if not directed:
-        left[:] = w
-        right[:] = w
-        return
     for r in range(len(w)):
         left[r] = 0.0
         right[r] = 0.0

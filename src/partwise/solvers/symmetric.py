@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from partwise.core import Info, RunState
-from partwise.solvers.node_sweep import sweep_links, sweep_nodes
+from partwise.solvers.node_sweep import sweep_directed, sweep_links, sweep_undirected
 
 
 @dataclass
@@ -112,21 +112,12 @@ class NodeDescent:
         """
         A, At, W, S = problem.A, problem.At, state.W, state.S
         G = W.T @ W
-        fell = 0.0
         if problem.directed:
             fell = sweep_links(np.ascontiguousarray(W.T @ (A @ W)), G, S)
-        fell += sweep_nodes(
-            A.indptr,
-            A.indices,
-            A.data,
-            At.indptr,
-            At.indices,
-            At.data,
-            problem.directed,
-            S,
-            S @ G @ S.T + S.T @ G @ S,
-            W,
-        )
+            M = S @ G @ S.T + S.T @ G @ S
+            fell += sweep_directed(A.indptr, A.indices, A.data, At.indptr, At.indices, At.data, S, M, W)
+        else:
+            fell = sweep_undirected(A.indptr, A.indices, A.data, G, W)
         state.objective = max(state.objective - fell, 0.0)
         state.iteration += 1
         return state, Info(state.iteration, state.objective)
