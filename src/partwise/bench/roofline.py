@@ -12,7 +12,6 @@ import functools
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ import scipy.sparse as sp
 
 from partwise.bench.cases import find_case
 from partwise.bench.datasets import DATASETS
+from partwise.bench.defaults import quickest
 from partwise.bench.missing import iteration
 from partwise.messages import inform
 
@@ -80,15 +80,10 @@ def race_roofline(folder: Path, names: Sequence[str], rounds: int) -> dict[str, 
     return {**summary, "lines": lines_of(rows)}
 
 
-def quickest(call: Callable[[], Any], rounds: int) -> float:
-    """Seconds of the quickest of some calls, the first one left out."""
+def settled(call: Callable[[], Any], rounds: int) -> float:
+    """Seconds of the quickest of some calls, after one that warms up."""
     call()
-    times = []
-    for _ in range(max(3, rounds)):
-        begin = perf_counter()
-        call()
-        times.append(perf_counter() - begin)
-    return min(times)
+    return quickest(call, max(3, rounds))
 
 
 def products(X: Any, k: int, rounds: int) -> float:
@@ -98,7 +93,7 @@ def products(X: Any, k: int, rounds: int) -> float:
     matrix = Sparse.of(X) if sp.issparse(X) else Dense.of(X)
     rng = np.random.default_rng(0)
     B, A = (rng.random((size, k)).astype(X.dtype) for size in X.shape[::-1])
-    return quickest(lambda: (matrix.product(B), matrix.transposed_product(A)), rounds)
+    return settled(lambda: (matrix.product(B), matrix.transposed_product(A)), rounds)
 
 
 def coordinates(X: Any, k: int, rounds: int) -> float:
@@ -112,7 +107,7 @@ def coordinates(X: Any, k: int, rounds: int) -> float:
     y, u, v = ((rng.random(length) + 1.0).astype(np.float32) for _ in range(3))
     b = rng.random((k, length)).astype(np.float32)
     z = y.copy()
-    pace = quickest(lambda: repeated_sums(u, v, b, y, z, times), rounds) / (2.0 * times * k * length)
+    pace = settled(lambda: repeated_sums(u, v, b, y, z, times), rounds) / (2.0 * times * k * length)
     return pace * held * k * ROUNDS * 2 / get_threads()
 
 
@@ -154,7 +149,7 @@ def traffic(X: Any, rounds: int) -> float:
         for i in range(start, stop):
             sums[i] = large[i << 20 : (i + 1) << 20].sum()
 
-    return 2.0 * held / large.nbytes * quickest(lambda: over_rows(add_up, 64, grain=1), rounds)
+    return 2.0 * held / large.nbytes * settled(lambda: over_rows(add_up, 64, grain=1), rounds)
 
 
 def lines_of(rows: Sequence[dict[str, Any]]) -> list[str]:
