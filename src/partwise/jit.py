@@ -55,7 +55,11 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
 
     Ctrl-C while a function is compiled, or read from disk, takes effect afterwards: Numba would keep its lock on all
     compiling, and the next function would wait for it forever.
+
+    Arithmetic is strict unless `fastmath` says otherwise. Numba would take the flags of whichever function calls this
+    one first, so that its last bits, and what it makes of NaN, would depend on the order of compiling.
     """
+    options.setdefault("fastmath", False)
 
     def decorate(function: Callable[..., Any]) -> Any:
         # Numba names the files after the function's qualified name, which it reads when caching is switched on.

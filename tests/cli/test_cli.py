@@ -306,7 +306,7 @@ def test_ctrl_c_in_the_first_step_of_a_pipeline_ends_the_steps_after_it(tmp_path
     assert call("classify", tmp_path / "digits.npz", *given) == 130
     said = capsys.readouterr().err
     assert "the best found so far is kept" in said
-    assert "classes.png not drawn. Ctrl-C was pressed." in said
+    assert "classes.png not drawn. The fit was interrupted." in said
     assert steps == [0, 1, 2, 3]
     model = partwise.load(tmp_path / "o" / "model.partwise")
     assert [step.ended_by_ for _, step in model.steps] == ["interrupted", "interrupted"]

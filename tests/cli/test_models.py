@@ -289,3 +289,14 @@ def test_priors_on_the_command_line(tmp_path, capsys):
     ):
         assert call(*arguments, *wrong) == 2
         assert says in capsys.readouterr().err
+
+
+def test_a_model_that_does_not_choose_how_many_parts_says_so(tmp_path, capsys):
+    from calling import call
+
+    (tmp_path / "x.csv").write_text("a,b,c\n1,2,3\n2,1,0\n0,1,4\n")
+    assert call("fit", tmp_path / "x.csv", "-k", "auto", "-o", tmp_path / "o") == 2
+    said = capsys.readouterr().err
+    assert "--model nmf does not choose how many parts there are" in said
+    assert "--ard" in said
+    assert not (tmp_path / "o").exists()

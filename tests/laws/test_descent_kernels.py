@@ -10,6 +10,7 @@ from numba import njit
 from scipy.optimize import nnls
 
 from partwise.core import Problem
+from partwise.jit import njit as partwise_njit
 from partwise.losses import KL
 from partwise.losses.logarithm import logarithm, relative_kl
 from partwise.matrix import Dense
@@ -59,6 +60,20 @@ def test_logarithms_at_the_ends():
     assert applied(logarithms, [0.0])[0] == -np.inf
     assert np.isnan(applied(logarithms, [np.inf, np.nan])).all()
     assert applied(relative, [-1.0])[0] == np.inf
+
+
+def test_strict_functions_stay_strict_inside_of_others():
+    """Numba hands the flags of a caller on to what it calls, unless that has flags of its own."""
+
+    @partwise_njit()
+    def difference(z):
+        return (z + 1e30) - 1e30
+
+    @partwise_njit(fastmath=True)
+    def fast(z):
+        return difference(z)
+
+    assert fast(1.0) == difference(1.0) == 0.0
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,5 +1,6 @@
 """A fit that was stopped after any step ends, when it is called again, with the bits of one that never was."""
 
+import signal
 import warnings
 
 import numpy as np
@@ -8,7 +9,7 @@ from sweeps import data
 
 from partwise import NMF
 from partwise.core import Checkpoint, Interrupted
-from partwise.solvers import REGISTRY
+from partwise.solvers import REGISTRY, Hals
 
 FITS = {
     **{name: {"solver": name} for name in REGISTRY},
@@ -44,6 +45,35 @@ def test_a_resumed_fit_has_the_same_bits(case, k, tmp_path):
     assert np.array_equal(model.components_, whole.components_)
     assert np.array_equal(model.history_["objective"], whole.history_["objective"])
     assert model.restarts_ == whole.restarts_
+
+
+@pytest.mark.parametrize("by", ["a callback", "a signal within a step"])
+def test_ctrl_c_writes_a_checkpoint_however_long_ago_the_last_one_was(by, tmp_path, monkeypatch):
+    X = data(30, 20, 1)
+    whole = NMF(4, tol=0, max_iter=20).fit(X)
+    attempt = Hals.attempt
+    tries = []
+
+    def pressed(self, *given):
+        tries.append(1)
+        if by == "a signal within a step" and len(tries) == 8:
+            signal.raise_signal(signal.SIGINT)
+        return attempt(self, *given)
+
+    def press(info, state):
+        if by == "a callback" and info.iteration == 8:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Hals, "attempt", pressed)
+    with pytest.warns(Interrupted):
+        stopped = NMF(4, tol=0, max_iter=20, callbacks=[press]).fit(X, checkpoint=tmp_path)
+    assert 0 < stopped.n_iter_ <= 8
+    monkeypatch.undo()
+    seen = []
+    model = NMF(4, tol=0, max_iter=20, callbacks=[lambda info, state: seen.append(info.iteration)])
+    model.fit(X, checkpoint=tmp_path)
+    assert seen[0] == stopped.n_iter_ + 1
+    np.testing.assert_array_equal(model.components_, whole.components_)
 
 
 def test_what_differs_is_named(tmp_path):

@@ -429,3 +429,20 @@ def test_short_names_of_losses_are_those_of_the_command_line(name):
 def test_an_unknown_loss_is_answered_with_those_there_are():
     with pytest.raises(ValueError, match=r"'kl', 'kullback-leibler', .* got 'kullback'"):
         NMF(2, beta_loss="kullback").fit(np.eye(3))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3, 0.7])
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
+def test_columns_without_data_are_named_and_zero(missing, loss):
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 2)) @ rng.random((2, 9))
+    X[rng.random(X.shape) < missing] = np.nan
+    X[:, [2, 5]] = np.nan
+    with pytest.warns(UserWarning, match="Columns 2, 5 have no observed entry"):
+        model = NMF(2, beta_loss=loss, max_iter=500).fit(X)
+    assert (model.components_[:, [2, 5]] == 0).all()
+    with pytest.warns(UserWarning, match="no observed entry"):
+        np.testing.assert_array_equal(model.fit_transform(X), model.transform(X))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NMF(2, beta_loss=loss, max_iter=5, tol=0).fit(np.delete(X, [2, 5], axis=1))

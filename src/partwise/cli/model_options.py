@@ -135,6 +135,13 @@ def build_model(
         parameters[name] = value
     if "n_components" in known and "n_components" not in parameters:
         raise ValueError("how many parts? Give their number, as -k 10.")
+    if parameters.get("n_components") == "auto" and not getattr(cls, "chooses_count", False):
+        further = (
+            " With --ard a generous number is cut down to what the data need." if "prior_W" in known else ""
+        )
+        raise ValueError(
+            f"--model {kind} does not choose how many parts there are. Give their number, as -k 10.{further}"
+        )
     if "verbose" in known:
         parameters.setdefault("verbose", -1 if quiet else 1)
     return cls(**parameters)

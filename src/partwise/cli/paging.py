@@ -33,7 +33,7 @@ def page_files(make: Callable[[], Source], pictures: dict[str, bytes], session: 
     if not REPORT_WANTED.get():
         return {}
     found: dict[str, bytes] = {}
-    why = "Ctrl-C was pressed."
+    why = "The fit was interrupted."
     try:
         with session.interruptible():
             if not session.interrupted:

@@ -336,7 +336,7 @@ def drawn(pictures: Pictures, session: Session) -> dict[str, bytes]:
     from partwise.plot import require_matplotlib
 
     found: dict[str, bytes] = {}
-    why = "Ctrl-C was pressed."
+    why = "The fit was interrupted."
     try:
         with session.interruptible(), tempfile.TemporaryDirectory() as folder:
             if pictures and not session.interrupted:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -13,6 +14,7 @@ from partwise.core.progress import History
 from partwise.core.session import Session, joined_session
 from partwise.core.state import Info, RunState
 from partwise.core.stopping import Stopping
+from partwise.interrupts import uninterrupted
 from partwise.parallel import own_threads
 
 StateT = TypeVar("StateT", bound=RunState)
@@ -177,9 +179,10 @@ class _Loop(Generic[StateT]):
             self._report(start, callbacks)
         reason = "max_iter"
         while self.state.iteration < max_iter:
-            self.state, info = method.step(problem, self.state, self.rng)
-            info = replace(info, seconds=clock() - self.begin)
-            self._report(info, callbacks)
+            with self._saved_if_stopped():
+                self.state, info = method.step(problem, self.state, self.rng)
+                info = replace(info, seconds=clock() - self.begin)
+                self._report(info, callbacks)
             if self.stopping is not None and self.stopping.done(info):
                 reason = "converged"
                 break
@@ -192,6 +195,27 @@ class _Loop(Generic[StateT]):
             self._save("", when_due=True)
         self._save(reason)
         return reason
+
+    @contextmanager
+    def _saved_if_stopped(self) -> Iterator[None]:
+        """A step after which a checkpoint can be written although Ctrl-C was pressed in it.
+
+        What a step had done when it was cut short is no state to go on from with the same bits. So where there is a
+        checkpoint a step is finished first; who presses again is heard at once, and loses what came after the last
+        checkpoint.
+        """
+        if self.session.checkpoint is None or not self.name:
+            yield
+            return
+        before = len(self.history.seconds)
+        try:
+            with uninterrupted():
+                yield
+        except KeyboardInterrupt:
+            # (A callback may raise it, too, after a whole step.)
+            if len(self.history.seconds) == before:
+                raise
+            self.session.interrupt()
 
     def _report(self, info: Info, callbacks: Sequence[Callback]) -> None:
         self.history(info, self.state)

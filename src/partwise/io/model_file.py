@@ -295,7 +295,8 @@ def _manifest(archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], sou
 def _unreadable(file: Path | IO[bytes], source: str, error: Exception) -> str:
     try:
         if isinstance(file, Path):
-            start = file.open("rb").read(4)
+            with file.open("rb") as opened:
+                start = opened.read(4)
         else:
             file.seek(0)
             start = file.read(4)

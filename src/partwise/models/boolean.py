@@ -133,6 +133,7 @@ class BooleanMF(FactorModel):
     yes_no = True
     file_contents = BOOLEAN_CONTENTS
     part_word = "tile"
+    chooses_count = True
     result_files = ("usage.csv", "tiles.csv")
 
     def __init__(

@@ -673,6 +673,7 @@ class NMF(FactorModel):
         """Up to `n_init` runs; Ctrl-C ends the run under way and those that were to come."""
         generators = as_generator(self.random_state).spawn(self.n_init)
         observed = without_holes(problem)
+        unseen = self._unseen_columns(problem)
 
         def attempt(i: int) -> _Outcome:
             rng = generators[i]
@@ -698,12 +699,37 @@ class NMF(FactorModel):
                 rng=rng,
                 name=f"run{i}",
             )
+            result.state.Ht[unseen] = 0.0
             factors = self._finish(session, problem, result)
             return _Outcome(
                 *factors, replace(result, reason="interrupted") if session.interrupted else result
             )
 
         return session.restarts(self.n_init, attempt)
+
+    def _unseen_columns(self, problem: Problem) -> np.ndarray:
+        """Which columns have no observed entry, and nothing believed of them; said in a warning.
+
+        Nothing is learned of these. They are set to zero in every component: what a run leaves there comes from where
+        it started, and would be listed among the features of a part.
+        """
+        told = problem.pairings or problem.prior_H.couplings() or self.fixed_components is not None
+        if told or not problem.X.weighted or not problem.terms_H.empty:
+            return np.zeros(0, dtype=int)
+        unseen = np.flatnonzero(problem.X.column_observed() == 0.0)
+        unseen = unseen[unseen < self.n_features_in_]
+        if unseen.size:
+            names = getattr(self, "feature_names_in_", None)
+            named = [str(j) if names is None else repr(str(names[j])) for j in unseen[:5]]
+            more = ", …" if unseen.size > 5 else ""
+            one = unseen.size == 1
+            warnings.warn(
+                f"Column{'' if one else 's'} {', '.join(named)}{more} {'has' if one else 'have'} no observed entry: "
+                f"nothing is learned of {'it' if one else 'them'}, and the parts are zero there.",
+                UserWarning,
+                stacklevel=6,
+            )
+        return unseen
 
     def _finish(
         self, session: Session, problem: Problem, result: Result[State]
@@ -852,7 +878,8 @@ def warn_unconverged(model: Any, objective: Sequence[float]) -> None:
     if model.ended_by_ != "max_iter" or model.tol == 0:
         return
     window = min(10, len(objective) - 1)
-    fall = (objective[-1 - window] - objective[-1]) / window / max(abs(objective[-1]), 1e-300)
+    # (Against where it fell from: a fit that has just begun may fall to a small part of that.)
+    fall = (objective[-1 - window] - objective[-1]) / window / max(abs(objective[-1 - window]), 1e-300)
     accept = f", or set tol={2 * fall:.1g} to accept this" if model.tol < fall < 0.01 else ""
     warnings.warn(
         f"Maximum number of iterations {model.max_iter} reached. Increase it to improve convergence. "

@@ -182,9 +182,10 @@ def ending(model: Any, word: str = "iterations") -> str:
     converged, steps = getattr(model, "converged_", None), getattr(model, "n_iter_", None)
     if steps is None:
         return {None: "", True: "converged", False: "did not converge"}[converged]
-    return {None: "took", True: "converged after", False: "did not converge in"}[
-        converged
-    ] + f" {steps} {word}"
+    begun = {None: "took", True: "converged after", False: "did not converge in"}[converged]
+    unit = word.removesuffix("s") if steps == 1 else word
+    limited = " (the time limit ended it)" if getattr(model, "ended_by_", None) == "max_time" else ""
+    return f"{begun} {steps} {unit}{limited}"
 
 
 def plain(value: Any) -> Any:

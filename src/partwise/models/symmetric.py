@@ -150,6 +150,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
 
     kind = "symmetric"
     part_word = "group"
+    chooses_count = True
     file_contents = SYMMETRIC_CONTENTS
 
     def __init__(

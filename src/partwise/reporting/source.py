@@ -241,7 +241,7 @@ def from_model(
     if W is None and X is not None:
         W = transformed(model, X)
     if W is not None:
-        W = np.asarray(W.toarray() if hasattr(W, "toarray") else W, dtype=float)
+        W = as_written(np.asarray(W.toarray() if hasattr(W, "toarray") else W))
         if W.ndim != 2:
             raise ValueError(f"W must be a table of samples × parts; got shape {W.shape}.")
     n = len(W) if W is not None else 0 if X is None else X.shape[0] if hasattr(X, "shape") else len(X)
@@ -261,6 +261,17 @@ def from_model(
             first.pixels,
         )
     return source
+
+
+def as_written(W: np.ndarray) -> np.ndarray:
+    """W in double precision, as it is read back from a table of results.
+
+    Single precision is written with the digits that it has; the doubles that stand for these digits are other numbers
+    than the singles themselves, and may be rounded the other way.
+    """
+    if W.dtype != np.float32:
+        return W.astype(float, copy=False)
+    return np.array([float(str(value)) for value in W.ravel()]).reshape(W.shape)
 
 
 def transformed(model: Any, X: Any) -> Any:
