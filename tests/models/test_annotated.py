@@ -216,6 +216,30 @@ def test_fit_of_a_file_writes_a_copy_that_has_the_factors(matrix, tmp_path, monk
     assert anndata.read_h5ad(tmp_path / "again" / "factored.h5ad").obsm["X_nmf"].shape == (N, 3)
 
 
+def test_fit_of_a_transposed_file_puts_the_factors_the_other_way_round(tmp_path, monkeypatch):
+    from calling import call
+
+    import partwise.domains
+    from partwise.io import DataError, read
+
+    annotated(numbers()).write_h5ad(tmp_path / "cells.h5ad")
+    out = tmp_path / "o"
+    fit = ("fit", tmp_path / "cells.h5ad", "-k", 2, "--transpose", "-q", "-o", out, "--no-report")
+    assert call(*fit) == 0
+    found = anndata.read_h5ad(out / "factored.h5ad")
+    np.testing.assert_allclose(found.varm["nmf"], read(out / "W.csv").data, rtol=1e-6)
+    np.testing.assert_allclose(found.obsm["X_nmf"].T, read(out / "H.csv").data, rtol=1e-6)
+
+    # A copy that cannot be written leaves the results of the earlier fit as they were.
+    def refused(*_, **__):
+        raise DataError("no copy")
+
+    before = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    monkeypatch.setattr(partwise.domains, "store_file", refused)
+    assert call(*fit, "--seed", "3") == 2
+    assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
+
+
 def test_a_copy_is_never_written_over_its_own_source(tmp_path, monkeypatch):
     from partwise.domains import store_file
     from partwise.io import DataError

@@ -368,10 +368,11 @@ def write(
 
     before = files_before(folder)
     with uninterrupted():
-        for table in tables:
-            write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
+        # These may be refused, so they come first: nothing of this fit then stands beside the model of another.
         for name, write_file in files:
             write_file(folder / name)
+        for table in tables:
+            write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
         save(model, folder / "model.partwise")
         write_json(folder / "summary.json", summary)
         for name, picture in pictures.items():

@@ -128,6 +128,7 @@ def store_file(
     W: Any,
     *,
     key: str | None = None,
+    transposed: bool = False,
 ) -> None:
     """Write a copy of an .h5ad file with the factors where `store` puts them.
 
@@ -145,6 +146,9 @@ def store_file(
         What `fit_transform` or `transform` returned, a row for each observation.
     key : str, optional
         By default the kind of the model.
+    transposed : bool, default=False
+        Whether the model was fitted to the transposed matrix, with variables as its rows: W then goes into ``varm``
+        and H, transposed, into ``obsm``.
     """
     import h5py
 
@@ -163,10 +167,12 @@ def store_file(
         stream.flush()
         with h5py.File(stream.name, "r+") as file:
             names, rows = read_elem(file["var"]).index, read_elem(file["obs"]).index
-            W = _usage(model, W, rows)
+            samples, features = (names, rows) if transposed else (rows, names)
+            W = _usage(model, W, samples, "variables" if transposed else "observations")
+            Ht = _loadings(model, _places(model, features), len(features))
             for home, name, value in (
-                ("obsm", "X_" + key, W),
-                ("varm", key, _loadings(model, _places(model, names), len(names))),
+                ("obsm", "X_" + key, Ht if transposed else W),
+                ("varm", key, W if transposed else Ht),
                 ("uns", key, settings_of(model)),
             ):
                 if home not in file:
@@ -200,18 +206,18 @@ def _written(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else repr(value)
 
 
-def _usage(model: Any, W: Any, obs_names: Any) -> np.ndarray:
-    """W with a row for each observation, in their order, and a column for each part."""
+def _usage(model: Any, W: Any, obs_names: Any, what: str = "observations") -> np.ndarray:
+    """W with a row for each observation (or variable), in their order, and a column for each part."""
     index = getattr(W, "index", None)
     if index is not None and not index.equals(obs_names):
         if not (index.is_unique and obs_names.is_unique) or set(index) != set(obs_names):
-            raise DataError("The rows of W are named, but not as the observations of this AnnData are.")
+            raise DataError(f"The rows of W are named, but not as the {what} of this AnnData are.")
         W = W.loc[obs_names]
     W = np.asarray(W)
     expected = (len(obs_names), len(model.components_))
     if W.shape != expected:
         raise DataError(
-            f"W has shape {W.shape}; {expected[0]} observations and {expected[1]} parts need {expected}."
+            f"W has shape {W.shape}; {expected[0]} {what} and {expected[1]} parts need {expected}."
         )
     return W
 
