@@ -255,6 +255,41 @@ def test_spss(tmp_path):
     np.testing.assert_array_equal(read(tmp_path / "a.sav").data, [[2, 1], [1, 4], [NAN, 5]])
 
 
+def test_spss_labels_that_do_not_say_yes_and_no(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1.0, 2, 99], "b": [2.0, 1, 1], "sex": [1.0, 2, 1]})
+    answers = {1: "Ja", 2: "Nein", 99: "keine Angabe"}
+    labels = {"a": answers, "b": answers, "sex": {1: "m", 2: "w"}}
+    path = tmp_path / "a.sav"
+    pyreadstat.write_sav(frame, str(path), variable_value_labels=labels)
+    gone = {"yes_no": True, "missing": "99"}
+    with pytest.raises(DataError, match=r"'sex' holds 1 \('m'\) and 2 \('w'\).*--yes 'm' --no 'w'.*--drop 'sex'"):
+        read(path, **gone)
+    # Codes mark what is missing as their labels do.
+    np.testing.assert_array_equal(read(path, drop="sex", **gone).data, [[1, 0], [0, 1], [NAN, 1]])
+    named = read(path, drop="sex", yes_no=True, missing="keine Angabe")
+    np.testing.assert_array_equal(named.data, [[1, 0], [0, 1], [NAN, 1]])
+    told = read(path, yes=["w"], no=["m"], **gone)
+    np.testing.assert_array_equal(told.data[:, 2], [0, 1, 0])
+    np.testing.assert_array_equal(read(path, coding=told.coding).data, told.data)
+    # Numbers stay numbers where they may.
+    np.testing.assert_array_equal(read(path, yes_no="answers", missing="99").data[:, 2], [1, 2, 1])
+    np.testing.assert_array_equal(read(path, missing="keine Angabe").data[:, 0], [1, 2, NAN])
+
+
+def test_one_and_two_beside_words_are_named(table):
+    found = table("a,b,Geschlecht\nja,nein,1\nnein,ja,2\nja,ja,1\n")
+    assert "1 is taken for yes and 2 for no in 'Geschlecht', beside answers in words" in found.notes[0]
+
+
+def test_numbers_of_persons_that_occur_twice_have_a_remedy(table):
+    rows = "\n".join(f"{i // 2},{i % 2},1" for i in range(100))
+    with pytest.raises(DataError, match="If it tells rows apart, add --id 'ID'; else leave it out, --drop 'ID'"):
+        table(f"ID,a,b\n{rows}\n")
+    assert table(f"ID,a,b\n{rows}\n", id="ID").row_names[:3] == ["0", "0", "1"]
+
+
 def test_standard_input(monkeypatch, tmp_path):
     def piped(content, **options):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
