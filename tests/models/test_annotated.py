@@ -156,6 +156,42 @@ def test_layers():
         NMF(2).fit(annotated(None, layers={"counts": numbers()}))
 
 
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
+def test_the_layer_of_a_fit_is_remembered(tmp_path, capsys):
+    from calling import call
+
+    from partwise import load, save
+    from partwise.domains import store
+    from partwise.io import DataError, read
+
+    data = annotated(np.ones((N, M)), layers={"counts": numbers()})
+    model = NMF(2, random_state=0).fit(layer_of(data, "counts"))
+    expected = model.transform(numbers())
+    save(model, tmp_path / "m.partwise")
+    for known in (model, load(tmp_path / "m.partwise")):
+        store(known, data)
+        np.testing.assert_array_equal(data.obsm["X_nmf"], expected)
+    some = NMF(2, random_state=0).fit(layer_of(data, "counts")[:, GENES[:4]])
+    store(some, data)
+    np.testing.assert_array_equal(data.obsm["X_nmf"], some.transform(numbers()[:, :4]))
+    # The command line reads it, too.
+    data.write_h5ad(tmp_path / "a.h5ad")
+    assert call("transform", tmp_path / "m.partwise", tmp_path / "a.h5ad", "-o", tmp_path / "W.csv") == 0
+    assert "--key counts" in capsys.readouterr().err
+    np.testing.assert_allclose(read(tmp_path / "W.csv").data, expected, rtol=1e-6)
+    store(model, data, layer="X")
+    np.testing.assert_array_equal(data.obsm["X_nmf"], model.transform(np.ones((N, M))))
+    lacking = annotated(numbers())
+    with pytest.raises(DataError, match=r"fitted to 'counts', and this AnnData has no such layer.*layer='X'"):
+        store(model, lacking)
+    # A further fit forgets it.
+    for other in (data, data.X):
+        model.fit(layer_of(data, "counts"))
+        model.fit(other)
+        store(model, data)
+        np.testing.assert_array_equal(data.obsm["X_nmf"], model.transform(np.ones((N, M))))
+
+
 @pytest.mark.parametrize("kind", ["nmf", "binary", "boolean"])
 def test_factors_are_put_back(kind, data, tmp_path):
     data = data.copy()
@@ -288,6 +324,10 @@ def test_variables_of_one_name():
     data.var_names = ["same"] * data.shape[1]
     with pytest.raises(ValueError, match="var_names_make_unique"):
         NMF(2).fit(data)
+    import pandas as pd
+
+    with pytest.raises(ValueError, match="columns of this DataFrame have the same name, as 'a'"):
+        NMF(2).fit(pd.DataFrame(numbers()[:, :3], columns=["a", "a", "b"]))
     # A model that was fitted to them in this order needs no names to find them.
     model = NMF(2).fit(data.X)
     model.feature_names_in_ = np.array(data.var_names, dtype=object)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partwise._version import __version__
 from partwise.io.atomic import atomic_file
+from partwise.io.coding import Coding
 from partwise.io.errors import DataError
 from partwise.matrix.base import block_height
 
@@ -25,8 +26,14 @@ def is_anndata(X: Any) -> bool:
     return hasattr(X, "obs_names") and hasattr(X, "var_names") and hasattr(X, "X")
 
 
+#: Where `layer_of` says, in ``uns``, which layer X was.
+LAYER = "partwise_layer"
+
+
 def layer_of(adata: Any, layer: str) -> Any:
     """One layer of an AnnData as the X of another, which every method takes with the same names.
+
+    A model that is fitted to it remembers the layer: `store` then transforms this one.
 
     Parameters
     ----------
@@ -38,7 +45,7 @@ def layer_of(adata: Any, layer: str) -> Any:
     Returns
     -------
     AnnData
-        With the layer as X, and the names and annotations of `adata`.
+        With the layer as X, the names and annotations of `adata`, and the name of the layer in ``uns``.
 
     Examples
     --------
@@ -52,7 +59,29 @@ def layer_of(adata: Any, layer: str) -> Any:
     """
     if layer not in adata.layers:
         raise ValueError(f"There is no layer {layer!r}; the layers are {sorted(adata.layers)}.")
-    return type(adata)(X=adata.layers[layer], obs=adata.obs, var=adata.var)
+    return type(adata)(X=adata.layers[layer], obs=adata.obs, var=adata.var, uns={LAYER: layer})
+
+
+def layer_in(adata: Any) -> str | None:
+    """The layer that X of an AnnData was, if `layer_of` made it."""
+    layer = adata.uns.get(LAYER)
+    return None if layer is None else str(layer)
+
+
+def _to_transform(model: Any, adata: Any, layer: str | None) -> Any:
+    """The AnnData whose X is to be transformed: by the name of a layer, or as the model was fitted."""
+    coding = Coding.of(model)
+    remembered = layer is None and coding is not None
+    if remembered and coding is not None:
+        layer = coding.options.get("key")
+        if layer is not None and layer not in adata.layers and layer not in ("X", layer_in(adata)):
+            raise DataError(
+                f"The model was fitted to {layer!r}, and this AnnData has no such layer; its layers are "
+                f"{sorted(adata.layers)}. Name another as layer=, or layer='X' for X."
+            )
+    if layer is None or (remembered and layer == layer_in(adata)):
+        return adata
+    return adata if layer == "X" and "X" not in adata.layers else layer_of(adata, layer)
 
 
 def matrix_of(adata: Any) -> Any:
@@ -94,7 +123,8 @@ def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, ke
     W : array of shape (n_obs, n_components), optional
         What `fit_transform` returned; if it is not given, ``model.transform`` is called.
     layer : str, optional
-        The layer to transform, if not X.
+        The layer to transform; "X" is X. If it is not given, the layer that the model was fitted to (see `layer_of`,
+        and `--key` of the command line), else X.
     key : str, optional
         By default the kind of the model: "nmf", "binary" or "boolean".
 
@@ -113,7 +143,7 @@ def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, ke
     places = _places(model, adata.var_names)
     key = model.kind if key is None else key
     if W is None:
-        chosen = adata if layer is None else layer_of(adata, layer)
+        chosen = _to_transform(model, adata, layer)
         whole = np.array_equal(places, np.arange(len(adata.var_names)))
         W = model.transform(chosen if whole else chosen[:, places])
     W = _usage(model, W, adata.obs_names)
