@@ -169,6 +169,27 @@ def test_columns_by_name(table):
         table("a,b,c\n1,2,3\n1,2\n", **keep, drop="a")
 
 
+@pytest.mark.parametrize(
+    ("head", "first"), [("ID", ("7", "8", "9")), ("", ("u", "v", "w")), ("town", ("Ulm", "Bonn", "Ulm"))]
+)
+@pytest.mark.parametrize("yes_no", [True, False, "answers"])
+def test_chosen_columns_keep_the_names_of_their_rows(table, head, first, yes_no):
+    text = f"{head},a,b\n" + "\n".join(f"{name},{i % 2},1" for i, name in enumerate(first)) + "\n"
+    whole, some = table(text, yes_no=yes_no), table(text, yes_no=yes_no, columns="b,a")
+    assert some.row_names == whole.row_names == list(first)
+    assert some.column_names == ["b", "a"]
+    assert some.notes == whole.notes
+    assert some.corner == whole.corner
+    # What is asked for is data, and what is left out names nothing.
+    if head == "ID":
+        assert table(text, yes_no=False, columns="ID,a").data[0, 0] == 7
+        assert table(text, yes_no=yes_no, columns="a,b", drop="ID").row_names is None
+
+
+def test_answers_in_front_of_chosen_columns_are_no_names(table):
+    assert table("a,b,c\nja,ja,1\nnein,ja,0\n", columns="b,c").row_names is None
+
+
 def test_columns_without_names(table):
     with pytest.raises(DataError, match=r"--drop 'column 2'"):
         table("1,2,0\n0,2,1\n")

@@ -12,7 +12,7 @@ from partwise.io.choice import names_rows
 from partwise.io.coding import Coding, is_answer, is_plain, spread
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, first_row, interpreted, replaced
-from partwise.io.layout import MISSING, holds_text
+from partwise.io.layout import MISSING, UNNAMED, holds_text
 from partwise.io.words import listing, shorten
 
 _SAMPLE = 100
@@ -91,7 +91,7 @@ def _names_place(
     free = [place for place, name in enumerate(names) if name not in known]
     same = [place for place in free if names[place] and names[place] == coding.options.get("id")]
     usual = [place for place in free if names_rows(names[place])]
-    first = [0] if 0 in free and (names[0] in ("", "Unnamed: 0") or _is_text(rows, 0)) else []
+    first = [0] if 0 in free and (names[0] in UNNAMED or _is_text(rows, 0)) else []
     return next(iter([*same, *usual, *first]), None)
 
 
