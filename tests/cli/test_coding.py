@@ -150,7 +150,9 @@ def test_files_are_read_the_way_round_that_has_the_names(tmp_path, capsys):
     turned, plain, h5ad = (tmp_path / name / "model.partwise" for name in ("turned", "plain", "h5ad"))
     assert call("fit", tmp_path / "genes.csv", "--transpose", "-o", turned.parent, *few) == 0
     assert call("fit", tmp_path / "cells.csv", "-o", plain.parent, *few) == 0
-    assert call("fit", tmp_path / "cells.h5ad", "--transpose", "--key", "counts", "-o", h5ad.parent, *few) == 0
+    assert (
+        call("fit", tmp_path / "cells.h5ad", "--transpose", "--key", "counts", "-o", h5ad.parent, *few) == 0
+    )
     W = read(turned.parent / "W.csv")
     capsys.readouterr()
     for name, said in (

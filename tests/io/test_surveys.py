@@ -218,6 +218,20 @@ def test_encodings_and_decimal_commas(table):
         table("a\n1\n", decimal=";")
 
 
+def test_text_in_another_encoding_than_the_named_one(tmp_path):
+    path = tmp_path / "ru.csv"
+    path.write_bytes("Пол;Город\n1;0\n0;1\n".encode("cp1251"))
+    with pytest.raises(DataError, match=r"not UTF-8.*latin-1 \(Western Europe\).*cp1251 \(Cyrillic\)"):
+        read(path)
+    assert "'Ïîë' are hardly latin-1: try --encoding" in read(path, encoding="latin-1").notes[-1]
+    assert read(path, encoding="cp1251").notes == ()
+    path.write_bytes("Пол\nмужской\nженский\n".encode("cp1251"))
+    with pytest.raises(DataError, match=r"no column of numbers.*are hardly latin-1"):
+        read(path, encoding="latin-1")
+    path.write_bytes("Größe;façade;créée;naïf\n1;0;1;0\n0;1;1;1\n".encode("latin-1"))
+    assert read(path, encoding="latin-1").notes == ()
+
+
 def test_a_comma_in_a_question_cuts_nothing(table):
     assert table("Do you read, often?;b\nyes;no\nno;no\n").column_names == ["Do you read, often?", "b"]
 
@@ -285,7 +299,9 @@ def test_spss_labels_that_do_not_say_yes_and_no(tmp_path):
     path = tmp_path / "a.sav"
     pyreadstat.write_sav(frame, str(path), variable_value_labels=labels)
     gone = {"yes_no": True, "missing": "99"}
-    with pytest.raises(DataError, match=r"'sex' holds 1 \('m'\) and 2 \('w'\).*--yes 'm' --no 'w'.*--drop 'sex'"):
+    with pytest.raises(
+        DataError, match=r"'sex' holds 1 \('m'\) and 2 \('w'\).*--yes 'm' --no 'w'.*--drop 'sex'"
+    ):
         read(path, **gone)
     # Codes mark what is missing as their labels do.
     np.testing.assert_array_equal(read(path, drop="sex", **gone).data, [[1, 0], [0, 1], [NAN, 1]])
@@ -306,7 +322,9 @@ def test_one_and_two_beside_words_are_named(table):
 
 def test_numbers_of_persons_that_occur_twice_have_a_remedy(table):
     rows = "\n".join(f"{i // 2},{i % 2},1" for i in range(100))
-    with pytest.raises(DataError, match="If it tells rows apart, add --id 'ID'; else leave it out, --drop 'ID'"):
+    with pytest.raises(
+        DataError, match="If it tells rows apart, add --id 'ID'; else leave it out, --drop 'ID'"
+    ):
         table(f"ID,a,b\n{rows}\n")
     assert table(f"ID,a,b\n{rows}\n", id="ID").row_names[:3] == ["0", "0", "1"]
 

@@ -23,8 +23,8 @@ def say_repeated(samples: Samples) -> None:
     if repeated:
         several = "names occur" if len(repeated) > 1 else "name occurs"
         say(
-            f"Note: {samples.source}: {len(repeated)} column {several} more than once: {listed(repeated)}. New data must "
-            "then have all columns in this order; give them different names to have them matched by name."
+            f"Note: {samples.source}: {len(repeated)} column {several} more than once: {listed(repeated)}. New data "
+            "must then have all columns in this order; give them different names to have them matched by name."
         )
 
 

@@ -167,9 +167,7 @@ def drawn(fitted: Fitted, data: Path, shape: tuple[int, int] | None = None) -> E
         from partwise.domains import store_file
 
         turned = bool(fitted.samples.coding and fitted.samples.coding.options.get("transpose"))
-        files.append(
-            (FACTORED, lambda path: store_file(fitted.model, data, path, made, transposed=turned))
-        )
+        files.append((FACTORED, lambda path: store_file(fitted.model, data, path, made, transposed=turned)))
     meta: dict[str, Any] = {} if shape is None else {"meta": {"image_shape": list(shape)}}
     pictures = pictures if found is not None and len(found) else []
     return Extras(meta, tables=tables, pictures=pictures, files=files)

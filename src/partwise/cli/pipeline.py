@@ -33,8 +33,8 @@ OTHER_WORDS = {
     # Rows reach models as arrays; their columns were matched by name before.
     "X does not have valid feature names": "",
     "The number of unique classes is greater than 50%": (
-        "there are more than half as many different labels as rows, so that a class has less than two rows on average. "
-        "Do they name classes, or are they numbers to be predicted, which no classifier does?"
+        "there are more than half as many different labels as rows, so that a class has less than two rows on "
+        "average. Do they name classes, or are they numbers to be predicted, which no classifier does?"
     ),
 }
 #: The name of each file, and the function that draws it.
@@ -107,7 +107,7 @@ class Samples:
 def right_way_round(data: Path, table: Any, coding: Any, how: dict[str, Any]) -> Any:
     """The table of a file by which a transposed fit is applied; read the other way where the names are those of rows.
 
-    The file of the fit was transposed; another one need not be, and an .h5ad is obs × var, whatever that of the fit was.
+    The file of the fit was transposed; another one need not be, and an .h5ad is obs × var in any case.
     """
     from partwise.io import read
 

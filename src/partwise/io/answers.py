@@ -299,9 +299,7 @@ def _guess_numbers(
             which = f" in {named}, beside answers in words (leave out what is none with --drop)"
         for place in numeric:
             found[place] = {"1": "1", "2": "0"}
-        return (
-            f" 1 is taken for yes and 2 for no{which}; if it is the other way round, add --yes 2 --no 1{kept}."
-        )
+        return f" 1 is taken for yes and 2 for no{which}; if it is the other way round, add --yes 2 --no 1{kept}."
     if locate is not None:
         _refuse_numbers(columns, numeric, gone, source, locate)
     codes = seen - {"1", "2"}
@@ -367,7 +365,11 @@ def _refuse_column(
             + " (in Python: missing=)."
         )
     if column.many or len(odd) > 2:
-        who = f"If it tells rows apart, add --id '{name}'; else leave" if column.many or names_rows(column.name) else "Leave"
+        who = (
+            f"If it tells rows apart, add --id '{name}'; else leave"
+            if column.many or names_rows(column.name)
+            else "Leave"
+        )
         raise DataError(
             f"{source}: column '{name}' holds {held}, which are not yes and no. {who} it out, --drop '{name}', "
             "or name the columns to read, --columns A,B,C (in Python: id=, drop= or columns=)."

@@ -242,7 +242,10 @@ def _names_beside(
             place = 0
     if place is None or place in places:
         return None, []
-    if reading.drop and place not in chosen_places([c.strip() for c in head], source, None, reading.drop, None)[1]:
+    if (
+        reading.drop
+        and place not in chosen_places([c.strip() for c in head], source, None, reading.drop, None)[1]
+    ):
         return None, []
     return place, notes
 

@@ -104,7 +104,7 @@ def check_names(estimator: Any, adata: Any, reset: bool) -> None:
 
 
 def remember_layer(estimator: Any, layer: str | None) -> None:
-    """Keep which layer the data of a fit were, as the command line keeps --key; what was kept of an earlier fit goes."""
+    """Keep which layer the data of a fit were, as the command line keeps --key, and forget that of an earlier fit."""
     estimator.__dict__.pop("reading_", None)
     if layer is not None:
         estimator.reading_ = Coding(options={"key": layer}).kept()
@@ -117,8 +117,8 @@ def _require_different_names(X: Any) -> None:
         return
     twice = names[names.duplicated()][0]
     raise ValueError(
-        f"Several columns of this DataFrame have the same name, as {twice!r}. Rename them, or give X.to_numpy(), which "
-        "has no names."
+        f"Several columns of this DataFrame have the same name, as {twice!r}. Rename them, or give X.to_numpy(), "
+        "which has no names."
     )
 
 

@@ -184,7 +184,12 @@ def ending(model: Any, word: str = "iterations") -> str:
         return {None: "", True: "converged", False: "did not converge"}[converged]
     return {None: "took", True: "converged after", False: "did not converge in"}[
         converged
-    ] + f" {steps} {word}"
+    ] + f" {counted(steps, word.removesuffix('s'))}"
+
+
+def counted(count: int, word: str) -> str:
+    """A number with its word: 1 row, 2 rows."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def plain(value: Any) -> Any:
