@@ -138,6 +138,60 @@ def test_layers_encodings_and_transposed_files_are_kept(tmp_path, capsys):
     np.testing.assert_allclose(again.data, W.data, rtol=1e-3, atol=1e-4)
 
 
+def test_files_are_read_the_way_round_that_has_the_names(tmp_path, capsys):
+    anndata = pytest.importorskip("anndata")
+    pd = pytest.importorskip("pandas")
+    counts = np.random.default_rng(0).random((9, 4)).round(3)
+    cells = pd.DataFrame(counts, [f"c{i}" for i in range(9)], [f"g{j}" for j in range(4)])
+    cells.to_csv(tmp_path / "cells.csv")
+    cells.T.to_csv(tmp_path / "genes.csv")
+    anndata.AnnData(cells, layers={"counts": counts}).write_h5ad(tmp_path / "cells.h5ad")
+    few = ("-k", "2", "-q", "--no-report")
+    turned, plain, h5ad = (tmp_path / name / "model.partwise" for name in ("turned", "plain", "h5ad"))
+    assert call("fit", tmp_path / "genes.csv", "--transpose", "-o", turned.parent, *few) == 0
+    assert call("fit", tmp_path / "cells.csv", "-o", plain.parent, *few) == 0
+    assert (
+        call("fit", tmp_path / "cells.h5ad", "--transpose", "--key", "counts", "-o", h5ad.parent, *few) == 0
+    )
+    W = read(turned.parent / "W.csv")
+    capsys.readouterr()
+    for name, said in (
+        ("cells.h5ad", ""),
+        ("cells.csv", "not transposed as the data of the fit were"),
+        ("genes.csv", "4 columns of the file"),
+    ):
+        assert call("transform", turned, tmp_path / name, "-o", tmp_path / "W.csv") == 0, name
+        assert said.replace("4", "9") in capsys.readouterr().err
+        found = read(tmp_path / "W.csv")
+        assert found.row_names == W.row_names
+        np.testing.assert_allclose(found.data, W.data, rtol=1e-3, atol=1e-4)
+    for name in ("cells.h5ad", "cells.csv"):
+        assert call("transform", h5ad, tmp_path / name, "-o", tmp_path / "W.csv") == 0, name
+        assert read(tmp_path / "W.csv").row_names == ["g0", "g1", "g2", "g3"]
+        # A layer is not said of a table of text.
+        assert ("--key counts" in capsys.readouterr().err) == (name == "cells.h5ad")
+    assert call("transform", plain, tmp_path / "genes.csv") == 2
+    assert "Its rows have these names: add --transpose." in capsys.readouterr().err
+    assert call("transform", plain, tmp_path / "genes.csv", "--transpose") == 0
+
+
+def test_columns_of_one_name_are_told_at_the_fit(tmp_path, capsys):
+    path = tmp_path / "dup.csv"
+    path.write_text("a,a,b\n" + "\n".join(f"{i},{i % 3},{i % 4}" for i in range(9)))
+    assert call("fit", path, "-k", "1", "-o", tmp_path / "o", "-q", "--no-report") == 0
+    assert "1 column name occurs more than once: 'a'." in capsys.readouterr().err
+
+
+def test_labels_that_are_hardly_classes_are_told_in_our_words(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,y\n" + "\n".join(f"{i % 5},{i % 3},{max(i - 9, 0)}" for i in range(60)) + "\n")
+    options = ("-k", "0", "--mixtures", "1", "-q", "--no-report", "-o", tmp_path / "o")
+    assert call("classify", path, "--labels", "y", *options) == 0
+    said = capsys.readouterr().err
+    assert "a class has less than two rows on average" in said
+    assert "regression" not in said
+
+
 def test_texts_keep_their_column_and_names(tmp_path, capsys):
     path = tmp_path / "a.csv"
     words = ["river water fish", "stone rock hill"]

@@ -101,3 +101,20 @@ def test_an_answer_that_cannot_be_told(tmp_path, capsys):
     path.write_text("a,b\nyes,no\nno,yes\nno,perhaps\n")
     assert call("tiles", path, "-o", tmp_path / "out") == 2
     assert "--yes, --no or --missing 'perhaps'" in capsys.readouterr().err
+
+
+def test_a_single_row_is_told_in_the_singular(caplog):
+    from partwise.cli.predict import say_missing
+
+    with caplog.at_level("INFO", logger="partwise"):
+        say_missing(np.array([[1.0, np.nan], [np.nan, np.nan]]))
+    said = caplog.text
+    assert "1 row has missing cells; what is predicted for it rests on the others." in said
+    assert "1 row has no cells at all" in said
+
+
+def test_a_tree_can_be_asked_to_be_quiet(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n" + "\n".join(f"{i % 3},{i % 2},{i % 5}" for i in range(12)))
+    assert call("fit", path, "-k", "2", "-o", tmp_path / "o", "-q", "--no-report") == 0
+    assert call("tree", tmp_path / "o", "-o", tmp_path / "t", "-q") == 0

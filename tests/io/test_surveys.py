@@ -169,6 +169,27 @@ def test_columns_by_name(table):
         table("a,b,c\n1,2,3\n1,2\n", **keep, drop="a")
 
 
+@pytest.mark.parametrize(
+    ("head", "first"), [("ID", ("7", "8", "9")), ("", ("u", "v", "w")), ("town", ("Ulm", "Bonn", "Ulm"))]
+)
+@pytest.mark.parametrize("yes_no", [True, False, "answers"])
+def test_chosen_columns_keep_the_names_of_their_rows(table, head, first, yes_no):
+    text = f"{head},a,b\n" + "\n".join(f"{name},{i % 2},1" for i, name in enumerate(first)) + "\n"
+    whole, some = table(text, yes_no=yes_no), table(text, yes_no=yes_no, columns="b,a")
+    assert some.row_names == whole.row_names == list(first)
+    assert some.column_names == ["b", "a"]
+    assert some.notes == whole.notes
+    assert some.corner == whole.corner
+    # What is asked for is data, and what is left out names nothing.
+    if head == "ID":
+        assert table(text, yes_no=False, columns="ID,a").data[0, 0] == 7
+        assert table(text, yes_no=yes_no, columns="a,b", drop="ID").row_names is None
+
+
+def test_answers_in_front_of_chosen_columns_are_no_names(table):
+    assert table("a,b,c\nja,ja,1\nnein,ja,0\n", columns="b,c").row_names is None
+
+
 def test_columns_without_names(table):
     with pytest.raises(DataError, match=r"--drop 'column 2'"):
         table("1,2,0\n0,2,1\n")
@@ -195,6 +216,20 @@ def test_encodings_and_decimal_commas(table):
         table("a;b\n1,5;2\n2,5;3\n", yes_no=False)
     with pytest.raises(DataError, match=r"decimal must be"):
         table("a\n1\n", decimal=";")
+
+
+def test_text_in_another_encoding_than_the_named_one(tmp_path):
+    path = tmp_path / "ru.csv"
+    path.write_bytes("Пол;Город\n1;0\n0;1\n".encode("cp1251"))
+    with pytest.raises(DataError, match=r"not UTF-8.*latin-1 \(Western Europe\).*cp1251 \(Cyrillic\)"):
+        read(path)
+    assert "'Ïîë' are hardly latin-1: try --encoding" in read(path, encoding="latin-1").notes[-1]
+    assert read(path, encoding="cp1251").notes == ()
+    path.write_bytes("Пол\nмужской\nженский\n".encode("cp1251"))
+    with pytest.raises(DataError, match=r"no column of numbers.*are hardly latin-1"):
+        read(path, encoding="latin-1")
+    path.write_bytes("Größe;façade;créée;naïf\n1;0;1;0\n0;1;1;1\n".encode("latin-1"))
+    assert read(path, encoding="latin-1").notes == ()
 
 
 def test_a_comma_in_a_question_cuts_nothing(table):
@@ -253,6 +288,45 @@ def test_spss(tmp_path):
     np.testing.assert_array_equal(found.data, [[1, 1], [0, 4], [NAN, 5]])
     assert found.row_names == ["1", "2", "3"]
     np.testing.assert_array_equal(read(tmp_path / "a.sav").data, [[2, 1], [1, 4], [NAN, 5]])
+
+
+def test_spss_labels_that_do_not_say_yes_and_no(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [1.0, 2, 99], "b": [2.0, 1, 1], "sex": [1.0, 2, 1]})
+    answers = {1: "Ja", 2: "Nein", 99: "keine Angabe"}
+    labels = {"a": answers, "b": answers, "sex": {1: "m", 2: "w"}}
+    path = tmp_path / "a.sav"
+    pyreadstat.write_sav(frame, str(path), variable_value_labels=labels)
+    gone = {"yes_no": True, "missing": "99"}
+    with pytest.raises(
+        DataError, match=r"'sex' holds 1 \('m'\) and 2 \('w'\).*--yes 'm' --no 'w'.*--drop 'sex'"
+    ):
+        read(path, **gone)
+    # Codes mark what is missing as their labels do.
+    np.testing.assert_array_equal(read(path, drop="sex", **gone).data, [[1, 0], [0, 1], [NAN, 1]])
+    named = read(path, drop="sex", yes_no=True, missing="keine Angabe")
+    np.testing.assert_array_equal(named.data, [[1, 0], [0, 1], [NAN, 1]])
+    told = read(path, yes=["w"], no=["m"], **gone)
+    np.testing.assert_array_equal(told.data[:, 2], [0, 1, 0])
+    np.testing.assert_array_equal(read(path, coding=told.coding).data, told.data)
+    # Numbers stay numbers where they may.
+    np.testing.assert_array_equal(read(path, yes_no="answers", missing="99").data[:, 2], [1, 2, 1])
+    np.testing.assert_array_equal(read(path, missing="keine Angabe").data[:, 0], [1, 2, NAN])
+
+
+def test_one_and_two_beside_words_are_named(table):
+    found = table("a,b,Geschlecht\nja,nein,1\nnein,ja,2\nja,ja,1\n")
+    assert "1 is taken for yes and 2 for no in 'Geschlecht', beside answers in words" in found.notes[0]
+
+
+def test_numbers_of_persons_that_occur_twice_have_a_remedy(table):
+    rows = "\n".join(f"{i // 2},{i % 2},1" for i in range(100))
+    with pytest.raises(
+        DataError, match="If it tells rows apart, add --id 'ID'; else leave it out, --drop 'ID'"
+    ):
+        table(f"ID,a,b\n{rows}\n")
+    assert table(f"ID,a,b\n{rows}\n", id="ID").row_names[:3] == ["0", "0", "1"]
 
 
 def test_standard_input(monkeypatch, tmp_path):

@@ -156,6 +156,42 @@ def test_layers():
         NMF(2).fit(annotated(None, layers={"counts": numbers()}))
 
 
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
+def test_the_layer_of_a_fit_is_remembered(tmp_path, capsys):
+    from calling import call
+
+    from partwise import load, save
+    from partwise.domains import store
+    from partwise.io import DataError, read
+
+    data = annotated(np.ones((N, M)), layers={"counts": numbers()})
+    model = NMF(2, random_state=0).fit(layer_of(data, "counts"))
+    expected = model.transform(numbers())
+    save(model, tmp_path / "m.partwise")
+    for known in (model, load(tmp_path / "m.partwise")):
+        store(known, data)
+        np.testing.assert_array_equal(data.obsm["X_nmf"], expected)
+    some = NMF(2, random_state=0).fit(layer_of(data, "counts")[:, GENES[:4]])
+    store(some, data)
+    np.testing.assert_array_equal(data.obsm["X_nmf"], some.transform(numbers()[:, :4]))
+    # The command line reads it, too.
+    data.write_h5ad(tmp_path / "a.h5ad")
+    assert call("transform", tmp_path / "m.partwise", tmp_path / "a.h5ad", "-o", tmp_path / "W.csv") == 0
+    assert "--key counts" in capsys.readouterr().err
+    np.testing.assert_allclose(read(tmp_path / "W.csv").data, expected, rtol=1e-6)
+    store(model, data, layer="X")
+    np.testing.assert_array_equal(data.obsm["X_nmf"], model.transform(np.ones((N, M))))
+    lacking = annotated(numbers())
+    with pytest.raises(DataError, match=r"fitted to 'counts', and this AnnData has no such layer.*layer='X'"):
+        store(model, lacking)
+    # A further fit forgets it.
+    for other in (data, data.X):
+        model.fit(layer_of(data, "counts"))
+        model.fit(other)
+        store(model, data)
+        np.testing.assert_array_equal(data.obsm["X_nmf"], model.transform(np.ones((N, M))))
+
+
 @pytest.mark.parametrize("kind", ["nmf", "binary", "boolean"])
 def test_factors_are_put_back(kind, data, tmp_path):
     data = data.copy()
@@ -216,6 +252,30 @@ def test_fit_of_a_file_writes_a_copy_that_has_the_factors(matrix, tmp_path, monk
     assert anndata.read_h5ad(tmp_path / "again" / "factored.h5ad").obsm["X_nmf"].shape == (N, 3)
 
 
+def test_fit_of_a_transposed_file_puts_the_factors_the_other_way_round(tmp_path, monkeypatch):
+    from calling import call
+
+    import partwise.domains
+    from partwise.io import DataError, read
+
+    annotated(numbers()).write_h5ad(tmp_path / "cells.h5ad")
+    out = tmp_path / "o"
+    fit = ("fit", tmp_path / "cells.h5ad", "-k", 2, "--transpose", "-q", "-o", out, "--no-report")
+    assert call(*fit) == 0
+    found = anndata.read_h5ad(out / "factored.h5ad")
+    np.testing.assert_allclose(found.varm["nmf"], read(out / "W.csv").data, rtol=1e-6)
+    np.testing.assert_allclose(found.obsm["X_nmf"].T, read(out / "H.csv").data, rtol=1e-6)
+
+    # A copy that cannot be written leaves the results of the earlier fit as they were.
+    def refused(*_, **__):
+        raise DataError("no copy")
+
+    before = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
+    monkeypatch.setattr(partwise.domains, "store_file", refused)
+    assert call(*fit, "--seed", "3") == 2
+    assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
+
+
 def test_a_copy_is_never_written_over_its_own_source(tmp_path, monkeypatch):
     from partwise.domains import store_file
     from partwise.io import DataError
@@ -264,6 +324,10 @@ def test_variables_of_one_name():
     data.var_names = ["same"] * data.shape[1]
     with pytest.raises(ValueError, match="var_names_make_unique"):
         NMF(2).fit(data)
+    import pandas as pd
+
+    with pytest.raises(ValueError, match="columns of this DataFrame have the same name, as 'a'"):
+        NMF(2).fit(pd.DataFrame(numbers()[:, :3], columns=["a", "a", "b"]))
     # A model that was fitted to them in this order needs no names to find them.
     model = NMF(2).fit(data.X)
     model.feature_names_in_ = np.array(data.var_names, dtype=object)

@@ -178,3 +178,13 @@ def test_a_model_without_a_summary_of_its_own_is_told_by_what_it_has():
     found = summary_of(Stranger(2).fit(np.eye(3)))
     assert (found["kind"], found["n_components"], found["parameters"]) == ("stranger", 2, {"size": 2})
     assert found["parts"][1] == {"name": "part1", "top_features": [{"name": "column1", "weight": 1.0}]}
+
+
+def test_one_of_a_thing_is_singular():
+    from types import SimpleNamespace
+
+    from partwise.models.summary import counted, ending
+
+    assert ending(SimpleNamespace(converged_=True, n_iter_=1), "steps") == "converged after 1 step"
+    assert ending(SimpleNamespace(converged_=None, n_iter_=2)) == "took 2 iterations"
+    assert (counted(1, "column"), counted(20, "row")) == ("1 column", "20 rows")

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 MOST = 5
 
 
+def say_repeated(samples: Samples) -> None:
+    """Say at the fit which names of columns occur twice: by them, columns of another file cannot be matched later."""
+    repeated = [name for name, count in Counter(samples.columns or ()).items() if count > 1]
+    if repeated:
+        several = "names occur" if len(repeated) > 1 else "name occurs"
+        say(
+            f"Note: {samples.source}: {len(repeated)} column {several} more than once: {listed(repeated)}. New data "
+            "must then have all columns in this order; give them different names to have them matched by name."
+        )
+
+
 def match_model(samples: Samples, model: Any) -> Samples:
     """The samples with the columns of a model's fit, as `match_columns`; the model then forgets their names.
 
@@ -63,6 +74,8 @@ def match_columns(samples: Samples, names: Sequence[str] | None, width: int | No
     if lacking:
         near = difflib.get_close_matches(lacking[0], set(held) - set(wanted), n=1)
         hint = f" Is '{near[0]}' the same as '{lacking[0]}'? Rename it." if near else ""
+        if set(wanted) <= set(samples.rows):
+            hint = " Its rows have these names: add --transpose."
         raise ValueError(
             f"{samples.source} has not all columns of the fit; there is no {listed(lacking)}.{hint}"
         )

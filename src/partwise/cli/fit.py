@@ -94,7 +94,7 @@ def fit(
     """Factor DATA ≈ W H. Writes report.html, W.csv, H.csv, pictures, model.partwise and summary.json into a folder.
 
     With --model binary W.csv holds how probably each part is on. Of an .h5ad, factored.h5ad is a copy with W in obsm,
-    H in varm and the settings in uns.
+    H in varm (with --transpose the other way round) and the settings in uns.
 
     Ctrl-C stops early: the best factors so far are written.
     """
@@ -166,7 +166,8 @@ def drawn(fitted: Fitted, data: Path, shape: tuple[int, int] | None = None) -> E
     if data.suffix.lower() == ".h5ad" and hasattr(fitted.model, "transform") and found is not None:
         from partwise.domains import store_file
 
-        files.append((FACTORED, lambda path: store_file(fitted.model, data, path, made)))
+        turned = bool(fitted.samples.coding and fitted.samples.coding.options.get("transpose"))
+        files.append((FACTORED, lambda path: store_file(fitted.model, data, path, made, transposed=turned)))
     meta: dict[str, Any] = {} if shape is None else {"meta": {"image_shape": list(shape)}}
     pictures = pictures if found is not None and len(found) else []
     return Extras(meta, tables=tables, pictures=pictures, files=files)

@@ -10,12 +10,13 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from partwise.cli.columns import say_repeated
 from partwise.cli.common import emit, make_folder, names_or_numbers, say
 from partwise.cli.describe import lines_of_fit
 from partwise.cli.paging import page_files, source_of
@@ -27,6 +28,15 @@ if TYPE_CHECKING:
 
 #: Files that hold tables, also for a model that was fitted to pictures, unless they are stacks of them.
 TABLES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".h5ad", ".xlsx", ".sav", ".mtx")
+#: How warnings of scikit-learn begin, and what is said instead; "" is nothing.
+OTHER_WORDS = {
+    # Rows reach models as arrays; their columns were matched by name before.
+    "X does not have valid feature names": "",
+    "The number of unique classes is greater than 50%": (
+        "there are more than half as many different labels as rows, so that a class has less than two rows on "
+        "average. Do they name classes, or are they numbers to be predicted, which no classifier does?"
+    ),
+}
 #: The name of each file, and the function that draws it.
 Pictures = Sequence[tuple[str, Callable[[Path], None]]]
 
@@ -72,7 +82,11 @@ class Samples:
             say_coding(str(data), coding, reading)
         elif hasattr(first, "feature_names_in_"):
             coding = Coding(tuple(str(name) for name in first.feature_names_in_))
-        return cls.of(read(data, yes_no=getattr(first, "yes_no", "answers"), coding=coding, **reading))
+        how = {"yes_no": getattr(first, "yes_no", "answers"), **reading}
+        table = read(data, coding=coding, **how)
+        if coding is not None and coding.options.get("transpose") and "transpose" not in reading:
+            table = right_way_round(data, table, coding, how)
+        return cls.of(table)
 
     @classmethod
     def of(cls, table: Any) -> Samples:
@@ -90,9 +104,29 @@ class Samples:
         return cls(pictures.data, pictures.names, None, pictures.source, y, pictures.shape)
 
 
+def right_way_round(data: Path, table: Any, coding: Any, how: dict[str, Any]) -> Any:
+    """The table of a file by which a transposed fit is applied; read the other way where the names are those of rows.
+
+    The file of the fit was transposed; another one need not be, and an .h5ad is obs × var in any case.
+    """
+    from partwise.io import read
+
+    wanted = set(coding.columns or ())
+    if not wanted or wanted <= set(table.column_names or ()) or not wanted <= set(table.row_names or ()):
+        return table
+    if not table.coding.options.get("transpose"):
+        return read(data, coding=coding, **how, transpose=True)
+    options = {name: value for name, value in coding.options.items() if name != "transpose"}
+    say(f"Note: {data}: not transposed as the data of the fit were: its columns have the names of the fit.")
+    return read(data, coding=replace(coding, options=options), **how)
+
+
 def say_coding(source: str, coding: Any, reading: dict[str, Any]) -> None:
     """Say that a file is read as that of the fit was, if that is not plain numbers, and what was given besides."""
-    described = coding.described(names=False)
+    from partwise.io.reading import applicable
+
+    name = f".{reading['format'].lstrip('.').lower()}" if reading.get("format") else source
+    described = replace(coding, options=applicable(coding.options, name)).described(names=False)
     besides = [
         f"--{name}" if value is True else f"--{name} {one}"
         for name, value in reading.items()
@@ -221,6 +255,7 @@ def run(
     """
     from partwise.core import open_session
 
+    say_repeated(samples)
     folder = make_folder(output)
     with noted(), about(samples.source), open_session() as session:
         fitted = fit(model, samples, checkpoint, session)
@@ -368,10 +403,11 @@ def write(
 
     before = files_before(folder)
     with uninterrupted():
-        for table in tables:
-            write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
+        # These may be refused, so they come first: nothing of this fit then stands beside the model of another.
         for name, write_file in files:
             write_file(folder / name)
+        for table in tables:
+            write_csv(folder / table.name, table.array, table.rows, table.columns, corner=table.corner)
         save(model, folder / "model.partwise")
         write_json(folder / "summary.json", summary)
         for name, picture in pictures.items():
@@ -405,8 +441,9 @@ def noted() -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for message in dict.fromkeys(str(warning.message) for warning in said):
-        # Rows reach models as arrays; their columns were matched by name before.
-        if not message.startswith("X does not have valid feature names"):
+        begin = next((begin for begin in OTHER_WORDS if message.startswith(begin)), None)
+        message = message if begin is None else OTHER_WORDS[begin]
+        if message:
             say(f"Note: {message}")
 
 

@@ -35,9 +35,11 @@ def say_missing(X: Any) -> None:
     gaps = np.isnan(values)
     some, empty = int((gaps.any(axis=1) & ~gaps.all(axis=1)).sum()), int(gaps.all(axis=1).sum())
     if some:
-        say(f"Note: {some} rows have missing cells; what is predicted for them rests on the others.")
+        which, whom = ("1 row has", "it") if some == 1 else (f"{some} rows have", "them")
+        say(f"Note: {which} missing cells; what is predicted for {whom} rests on the others.")
     if empty:
-        say(f"Note: {empty} rows have no cells at all; what is predicted for them says nothing about them.")
+        which, whom = ("1 row has", "it") if empty == 1 else (f"{empty} rows have", "them")
+        say(f"Note: {which} no cells at all; what is predicted for {whom} says nothing about {whom}.")
 
 
 def predictions(model: Any, X: Any) -> tuple[Any, list[str]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from partwise.cli.common import emit, make_folder, say
-from partwise.cli.options import Folder, Json
+from partwise.cli.options import Folder, Json, Quiet
 
 #: What is written beside the pictures.
 EXPORTS = ("tree.json", "tree.csv", "tree.graphml", "tree.nwk")
@@ -31,10 +31,14 @@ def tree(
     ] = None,
     words: Annotated[int, typer.Option(min=1, help="Words kept for each node.")] = 10,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Build the tree of a model's parts. Writes it as JSON (d3's flare), CSV, GraphML, Newick, and as a sunburst."""
     from partwise import TopicTree
 
+    del (
+        quiet
+    )  # Taken as by every verb that writes a folder; no step of this one takes so long that it has a bar.
     model, W, features = read_source(place)
     if method == "divisive":
         raise ValueError(

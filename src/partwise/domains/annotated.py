@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partwise._version import __version__
 from partwise.io.atomic import atomic_file
+from partwise.io.coding import Coding
 from partwise.io.errors import DataError
 from partwise.matrix.base import block_height
 
@@ -25,8 +26,14 @@ def is_anndata(X: Any) -> bool:
     return hasattr(X, "obs_names") and hasattr(X, "var_names") and hasattr(X, "X")
 
 
+#: Where `layer_of` says, in ``uns``, which layer X was.
+LAYER = "partwise_layer"
+
+
 def layer_of(adata: Any, layer: str) -> Any:
     """One layer of an AnnData as the X of another, which every method takes with the same names.
+
+    A model that is fitted to it remembers the layer: `store` then transforms this one.
 
     Parameters
     ----------
@@ -38,7 +45,7 @@ def layer_of(adata: Any, layer: str) -> Any:
     Returns
     -------
     AnnData
-        With the layer as X, and the names and annotations of `adata`.
+        With the layer as X, the names and annotations of `adata`, and the name of the layer in ``uns``.
 
     Examples
     --------
@@ -52,7 +59,29 @@ def layer_of(adata: Any, layer: str) -> Any:
     """
     if layer not in adata.layers:
         raise ValueError(f"There is no layer {layer!r}; the layers are {sorted(adata.layers)}.")
-    return type(adata)(X=adata.layers[layer], obs=adata.obs, var=adata.var)
+    return type(adata)(X=adata.layers[layer], obs=adata.obs, var=adata.var, uns={LAYER: layer})
+
+
+def layer_in(adata: Any) -> str | None:
+    """The layer that X of an AnnData was, if `layer_of` made it."""
+    layer = adata.uns.get(LAYER)
+    return None if layer is None else str(layer)
+
+
+def _to_transform(model: Any, adata: Any, layer: str | None) -> Any:
+    """The AnnData whose X is to be transformed: by the name of a layer, or as the model was fitted."""
+    coding = Coding.of(model)
+    remembered = layer is None and coding is not None
+    if remembered and coding is not None:
+        layer = coding.options.get("key")
+        if layer is not None and layer not in adata.layers and layer not in ("X", layer_in(adata)):
+            raise DataError(
+                f"The model was fitted to {layer!r}, and this AnnData has no such layer; its layers are "
+                f"{sorted(adata.layers)}. Name another as layer=, or layer='X' for X."
+            )
+    if layer is None or (remembered and layer == layer_in(adata)):
+        return adata
+    return adata if layer == "X" and "X" not in adata.layers else layer_of(adata, layer)
 
 
 def matrix_of(adata: Any) -> Any:
@@ -94,7 +123,8 @@ def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, ke
     W : array of shape (n_obs, n_components), optional
         What `fit_transform` returned; if it is not given, ``model.transform`` is called.
     layer : str, optional
-        The layer to transform, if not X.
+        The layer to transform; "X" is X. If it is not given, the layer that the model was fitted to (see `layer_of`,
+        and `--key` of the command line), else X.
     key : str, optional
         By default the kind of the model: "nmf", "binary" or "boolean".
 
@@ -113,7 +143,7 @@ def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, ke
     places = _places(model, adata.var_names)
     key = model.kind if key is None else key
     if W is None:
-        chosen = adata if layer is None else layer_of(adata, layer)
+        chosen = _to_transform(model, adata, layer)
         whole = np.array_equal(places, np.arange(len(adata.var_names)))
         W = model.transform(chosen if whole else chosen[:, places])
     W = _usage(model, W, adata.obs_names)
@@ -128,6 +158,7 @@ def store_file(
     W: Any,
     *,
     key: str | None = None,
+    transposed: bool = False,
 ) -> None:
     """Write a copy of an .h5ad file with the factors where `store` puts them.
 
@@ -145,6 +176,9 @@ def store_file(
         What `fit_transform` or `transform` returned, a row for each observation.
     key : str, optional
         By default the kind of the model.
+    transposed : bool, default=False
+        Whether the model was fitted to the transposed matrix, with variables as its rows: W then goes into ``varm``
+        and H, transposed, into ``obsm``.
     """
     import h5py
 
@@ -163,10 +197,12 @@ def store_file(
         stream.flush()
         with h5py.File(stream.name, "r+") as file:
             names, rows = read_elem(file["var"]).index, read_elem(file["obs"]).index
-            W = _usage(model, W, rows)
+            samples, features = (names, rows) if transposed else (rows, names)
+            W = _usage(model, W, samples, "variables" if transposed else "observations")
+            Ht = _loadings(model, _places(model, features), len(features))
             for home, name, value in (
-                ("obsm", "X_" + key, W),
-                ("varm", key, _loadings(model, _places(model, names), len(names))),
+                ("obsm", "X_" + key, Ht if transposed else W),
+                ("varm", key, W if transposed else Ht),
                 ("uns", key, settings_of(model)),
             ):
                 if home not in file:
@@ -200,18 +236,18 @@ def _written(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else repr(value)
 
 
-def _usage(model: Any, W: Any, obs_names: Any) -> np.ndarray:
-    """W with a row for each observation, in their order, and a column for each part."""
+def _usage(model: Any, W: Any, obs_names: Any, what: str = "observations") -> np.ndarray:
+    """W with a row for each observation (or variable), in their order, and a column for each part."""
     index = getattr(W, "index", None)
     if index is not None and not index.equals(obs_names):
         if not (index.is_unique and obs_names.is_unique) or set(index) != set(obs_names):
-            raise DataError("The rows of W are named, but not as the observations of this AnnData are.")
+            raise DataError(f"The rows of W are named, but not as the {what} of this AnnData are.")
         W = W.loc[obs_names]
     W = np.asarray(W)
     expected = (len(obs_names), len(model.components_))
     if W.shape != expected:
         raise DataError(
-            f"W has shape {W.shape}; {expected[0]} observations and {expected[1]} parts need {expected}."
+            f"W has shape {W.shape}; {expected[0]} {what} and {expected[1]} parts need {expected}."
         )
     return W
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from partwise.io.answer_words import CODES, PAIRS, TICKS, WORDS, folded, is_number
+from partwise.io.choice import names_rows
 from partwise.io.errors import DataError
 from partwise.io.layout import MISSING
 from partwise.io.words import listing, shorten
@@ -35,6 +36,8 @@ class Answers:
         Whether, with ``guess``, the table must hold nothing but yes and no, so that 1 and 2 are read as well.
     codes : bool
         Whether, with ``guess``, 1 and 2 are read as well if the table has no other numbers; others are then no error.
+    labels : mapping
+        Column → code → what the file itself says 1 and 2 are, where that is not yes and no: they are not read so.
     """
 
     yes: tuple[str, ...] = ()
@@ -43,6 +46,7 @@ class Answers:
     guess: bool = False
     numbers: bool = False
     codes: bool = False
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict, compare=False)
 
     @property
     def given(self) -> dict[str, str]:
@@ -130,7 +134,8 @@ def find_meanings(
             # Where no column has both, a word for yes (or an x) in every row is but a word.
             found = named
         if answers.numbers or answers.codes:
-            ambiguous = _guess_numbers(columns, found, gone, source, locate if answers.numbers else None)
+            asked = locate if answers.numbers else None
+            ambiguous = _guess_numbers(columns, found, gone, source, asked, answers.labels)
     notes = told(columns, found, source, ambiguous) or (
         (f"{source}: {ambiguous[1].lower()}{ambiguous[2:]}",) if ambiguous else ()
     )
@@ -262,25 +267,39 @@ def _guess_numbers(
     gone: set[str],
     source: str,
     locate: Locate | None,
+    labels: Mapping[str, Mapping[str, str]],
 ) -> str:
     """Fill in the meanings of 1 and 2 where the table has no other numbers; the sentence that says so, or "".
 
-    Other numbers are an error where ``locate`` is given.
+    Other numbers, and 1 and 2 with other ``labels`` than yes and no, are an error where ``locate`` is given.
     """
     numeric = [
         place
         for place, column in enumerate(columns)
         if found[place] is None and all(map(is_number, column.words - gone))
     ]
+    other = [
+        place
+        for place in numeric
+        if columns[place].name in labels and columns[place].words - gone <= {"1", "2"}
+    ]
+    if other and locate is not None:
+        _refuse_labels(columns[other[0]], labels[columns[other[0]].name], source)
+    numeric = [place for place in numeric if place not in other]
     seen: set[str] = set().union(*(columns[place].words - gone for place in numeric))
     if seen <= {"0", "1"}:
         return ""
     both = seen == {"1", "2"} and len(numeric) > 1
     if seen <= {"1", "2"} and (both or locate is not None):
+        kept = "" if locate is not None else ", and if they are numbers, --numbers"
+        which = ""
+        if any(map(_by_words, columns, found)):
+            # Beside answers in words, a lone 1 and 2 may be anything, so the user is told where it is.
+            named = listing([columns[place].name for place in numeric if columns[place].words - gone])
+            which = f" in {named}, beside answers in words (leave out what is none with --drop)"
         for place in numeric:
             found[place] = {"1": "1", "2": "0"}
-        kept = "" if locate is not None else ", and if they are numbers, --numbers"
-        return f" 1 is taken for yes and 2 for no; if it is the other way round, add --yes 2 --no 1{kept}."
+        return f" 1 is taken for yes and 2 for no{which}; if it is the other way round, add --yes 2 --no 1{kept}."
     if locate is not None:
         _refuse_numbers(columns, numeric, gone, source, locate)
     codes = seen - {"1", "2"}
@@ -289,6 +308,21 @@ def _guess_numbers(
         words = " ".join(f"--missing {word}" for word in marks)
         return f" Its numbers are 1, 2 and {', '.join(marks)}: if this marks missing answers, add {words}."
     return ""
+
+
+def _by_words(column: Column, meaning: Meaning | None) -> bool:
+    """Whether a word that is no number means yes or no in a column."""
+    return any(side and word and not is_number(word) for word, side in (meaning or {}).items())
+
+
+def _refuse_labels(column: Column, labels: Mapping[str, str], source: str) -> None:
+    """Raise DataError for a column of 1 and 2 that are, by the file, something else than yes and no."""
+    one, two, name = shorten(labels["1"]), shorten(labels["2"]), shorten(column.name)
+    raise DataError(
+        f"{source}: column '{name}' holds 1 ('{one}') and 2 ('{two}'), and these labels do not say yes and no. Say "
+        f"which is which, as --yes '{one}' --no '{two}', or leave the column out: --drop '{name}' (in Python: yes= "
+        "and no=, or drop=)."
+    )
 
 
 def _refuse_numbers(
@@ -331,9 +365,14 @@ def _refuse_column(
             + " (in Python: missing=)."
         )
     if column.many or len(odd) > 2:
+        who = (
+            f"If it tells rows apart, add --id '{name}'; else leave"
+            if column.many or names_rows(column.name)
+            else "Leave"
+        )
         raise DataError(
-            f"{source}: column '{name}' holds {held}, which are not yes and no. Leave it out, --drop '{name}', "
-            "or name the columns to read, --columns A,B,C (in Python: drop= or columns=)."
+            f"{source}: column '{name}' holds {held}, which are not yes and no. {who} it out, --drop '{name}', "
+            "or name the columns to read, --columns A,B,C (in Python: id=, drop= or columns=)."
         )
     both = "1 and 0" if usual[0] == "0" else "1 and 2 in the other columns"
     raise DataError(

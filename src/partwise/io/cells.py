@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from partwise.io.answer_words import CODES, PAIRS, TICKS, folded, is_number
+from partwise.io.answer_words import CODES, PAIRS, TICKS, WORDS, folded, is_number
 from partwise.io.answers import Answers, Meaning
 from partwise.io.choice import NUMBERED, are_unique, chosen_places, names_rows
 from partwise.io.coding import Coding
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, interpreted, worth_reading
-from partwise.io.layout import MISSING
+from partwise.io.layout import MISSING, UNNAMED, holds_text
 
 #: Rows by which it is judged whether a table holds answers.
 _SAMPLE = 50
@@ -102,6 +102,9 @@ def prepared(
             map(NUMBERED.fullmatch, [*reading.drop, *(reading.columns or ()), reading.id or "column 1"])
         ):
             header = True
+        if place is None and reading.columns is not None and row_names is None and header:
+            place, told = _names_beside(rows, head[0], source, reading, places)
+            notes += told
         order = places if place is None else [place, *places]
         rows, head[0] = picked(rows, order, len(head[0]), source), [head[0][i] for i in order]
         row_names = True if place is not None else row_names
@@ -219,6 +222,32 @@ def _find_id(
                     " (a different number in each); if it is data, give it in --columns with the others",
                 )
     return None, ""
+
+
+def _names_beside(
+    rows: Rows, head: list[str], source: str, reading: Reading, places: Sequence[int]
+) -> tuple[int | None, list[str]]:
+    """The place of a column that names the rows, though only others were asked for; and the note on it.
+
+    It is the one that would name them if all columns were read: chosen columns are data.
+    """
+    everything = replace(reading, columns=None, drop=())
+    place, why = _find_id(rows, head, True, None, everything)
+    notes = [] if place is None else [f"{source}: column '{head[place].strip()}' names the rows{why}."]
+    if place is None and head[0].strip() not in reading.aside:
+        cells = [cells[0] for _, cells in _first(rows, _SAMPLE)[1:]]
+        words = {folded(cell) for cell in cells if cell.strip() not in MISSING}
+        answers = reading.answers.guess and words <= WORDS | TICKS
+        if head[0].strip() in UNNAMED or (holds_text(cells) and not answers):
+            place = 0
+    if place is None or place in places:
+        return None, []
+    if (
+        reading.drop
+        and place not in chosen_places([c.strip() for c in head], source, None, reading.drop, None)[1]
+    ):
+        return None, []
+    return place, notes
 
 
 def _mostly_answers(rows: Rows, width: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from partwise.io.answer_words import folded, is_number
 from partwise.io.answers import Column, Meaning, tally, told
@@ -12,7 +12,7 @@ from partwise.io.choice import names_rows
 from partwise.io.coding import Coding, is_answer, is_plain, spread
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, first_row, interpreted, replaced
-from partwise.io.layout import MISSING, holds_text
+from partwise.io.layout import MISSING, UNNAMED, holds_text
 from partwise.io.words import listing, shorten
 
 _SAMPLE = 100
@@ -43,7 +43,7 @@ def as_coded(
     known = coding.by_column()
     if known and header is not False and any(name in known for name in names):
         if any(name not in names for name in known):
-            raise DataError(_lacking(source, names, list(known)))
+            raise DataError(_lacking(source, names, list(known)) + _turned(rows, known))
         places = [place for place, name in enumerate(names) if name in known]
         first = 0 if row_names else _names_place(rows, names, known, coding)
         order = places if first is None or first in places else [first, *places]
@@ -76,8 +76,8 @@ def as_coded(
     begin = width == count + 1
     if width - begin != count:
         if known and not all(is_number(name) or name in MISSING for name in names):
-            raise DataError(_lacking(source, names, list(known)))
-        raise DataError(f"{source} has {width} columns, but the fit had {count}.")
+            raise DataError(_lacking(source, names, list(known)) + _turned(rows, known))
+        raise DataError(f"{source} has {width} columns, but the fit had {count}.{_turned(rows, known)}")
     meanings = [*([None] * begin), *spread(coding.meanings, count)]
     is_data = header is False or (header is None and _fits(names, meanings))
     labels = [f"column {place + 1}" for place in range(width)] if is_data else names
@@ -91,7 +91,7 @@ def _names_place(
     free = [place for place, name in enumerate(names) if name not in known]
     same = [place for place in free if names[place] and names[place] == coding.options.get("id")]
     usual = [place for place in free if names_rows(names[place])]
-    first = [0] if 0 in free and (names[0] in ("", "Unnamed: 0") or _is_text(rows, 0)) else []
+    first = [0] if 0 in free and (names[0] in UNNAMED or _is_text(rows, 0)) else []
     return next(iter([*same, *usual, *first]), None)
 
 
@@ -117,6 +117,12 @@ def _fits(cells: Sequence[str], meanings: Sequence[Meaning | None]) -> bool:
         cell in MISSING or folded(cell) in (meaning or {}) or is_number(cell)
         for cell, meaning in list(zip(cells, meanings))[1:] or zip(cells, meanings)
     )
+
+
+def _turned(rows: Rows, wanted: Collection[str]) -> str:
+    """The sentence on a file whose rows have the names of the columns that are wanted; "" where they have not."""
+    begins = {cells[0].strip() for _, cells in rows() if cells} if wanted else set()
+    return " Its rows have these names: add --transpose." if wanted and set(wanted) <= begins else ""
 
 
 def _lacking(source: str, names: Sequence[str], wanted: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from partwise.io.coding import Coding
 from partwise.io.errors import DataError
 from partwise.io.layout import Layout, find_layout, holds_text, number
 from partwise.io.table import Table
-from partwise.io.text import find_delimiter, open_text, records
+from partwise.io.text import find_delimiter, misread, open_text, records
 from partwise.io.title import without_title
 from partwise.io.words import free_name, only_text, set_aside, text_column
 
@@ -44,7 +44,14 @@ def read_delimited(
         with open_text(path, source, encoding) as stream:
             yield from records(stream, delimiter, source)
 
-    return table_of_cells(rows, source, header, row_names, reading)
+    doubt = misread(rows, encoding)
+    try:
+        table = table_of_cells(rows, source, header, row_names, reading)
+    except DataError as error:
+        if not doubt:
+            raise
+        raise DataError(f"{error} {doubt}") from error
+    return dataclasses.replace(table, notes=(*table.notes, f"{source}: {doubt}")) if doubt else table
 
 
 def table_of_cells(

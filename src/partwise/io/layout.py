@@ -19,6 +19,8 @@ _WORDS = dict.fromkeys(MISSING, NAN) | {
     "FALSE": 0.0,
     "false": 0.0,
 }
+#: What stands above a column of row names that has no name of its own.
+UNNAMED = ("", "Unnamed: 0")
 # First cells that name a column of row names rather than a row.
 _CORNERS = {"id", "index", "name", "key", "label", "row", "sample", "gene", "feature"}
 _CORNERS |= {f"{word}s" for word in _CORNERS}
@@ -71,7 +73,7 @@ def find_layout(
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
     body = rest if has_header else rows
     if row_names is None:
-        unnamed = names is not None and names[0] in ("", "Unnamed: 0")
+        unnamed = names is not None and names[0] in UNNAMED
         row_names = len(first) > 1 and (unnamed or holds_text(_column(body, 0)))
     if row_names and len(first) == 1:
         raise DataError(f"{source} has one column, which is taken for row names; there are no numbers left.")

@@ -115,7 +115,7 @@ def read(
     }
     used = {option: value for option, value in said.items() if value is not None}
     if coding is not None:
-        used = {**_applicable(coding.options, name), **used}
+        used = {**applicable(coding.options, name), **used}
     if used.get("decimal", ".") not in (".", ","):
         raise DataError(f"decimal must be '.' or ','; got '{used['decimal']}'.")
     if skip < 0:
@@ -154,10 +154,27 @@ def read(
     return dataclasses.replace(table, coding=dataclasses.replace(table.coding or Coding(), options=kept))
 
 
-def _applicable(options: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The options of a coding that a file of this name has: a table of text has no layers."""
+def applicable(options: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The options of a coding that a file of this name has.
+
+    A table of text has no layers, and an .h5ad is observations × variables, however the file of the coding stood.
+
+    Parameters
+    ----------
+    options : mapping
+        Of a `Coding`.
+    name : str
+        Of the file, or its extension.
+
+    Returns
+    -------
+    dict
+        Some of the options.
+    """
     found = find_reader(name)
     takes = (*found[1].options, "decimal", "transpose") if found else ()
+    if found and found[0] == ".h5ad":
+        takes = found[1].options
     return {option: value for option, value in options.items() if option in takes and option != "id"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ def read_spss(path: Path, source: str, reading: Reading) -> Table:
     """Return the variables of an SPSS file; values that SPSS takes for missing are missing.
 
     Where yes and no are asked for, variables whose labels say so are read by their labels, others by their numbers.
+    Words that the caller named are looked for among labels and codes.
     """
     import pyreadstat
 
@@ -36,21 +38,35 @@ def read_spss(path: Path, source: str, reading: Reading) -> Table:
     names = list(meta.column_names)
     if not names or not len(columns[names[0]]):
         raise DataError(f"{source} is empty. Give a table with numbers in it.")
-    cells = []
+    cells, others = [], {}
     asked = reading.answers.guess or (reading.coding is not None and reading.coding.answers)
+    known = reading.coding.by_column() if reading.coding is not None else {}
     for name in names:
-        labels = meta.variable_value_labels.get(name, {})
-        spoken = asked and len({folded(str(label)) for label in labels.values()} & WORDS) > 1
-        cells.append([_cell(value, labels if spoken else {}) for value in columns[name]])
+        labels = {value: str(label) for value, label in meta.variable_value_labels.get(name, {}).items()}
+        meant = {word: side for word, side in (known.get(name) or {}).items() if word} | reading.answers.given
+        said = {folded(label) for label in labels.values()}
+        spoken = (asked and len(said & WORDS) > 1) or any(meant.get(word) for word in said)
+        gone = {word for word, side in meant.items() if side == ""}
+        cells.append([_cell(value, labels, spoken, gone) for value in columns[name]])
+        codes = {_plain(value): label for value, label in labels.items()}
+        if not spoken and {"1", "2"} <= set(codes) and "0" not in codes:
+            others[str(name)] = codes
+    reading = replace(reading, answers=replace(reading.answers, labels=others))
     # Damaged files may have variables without a name.
     rows = [["" if name is None else str(name) for name in names], *map(list, zip(*cells))]
     return table_of_cells(lambda: enumerate(rows, start=1), source, True, None, reading)
 
 
-def _cell(value: Any, labels: dict[Any, str]) -> str:
-    """A value as text, by its label if it has one."""
+def _cell(value: Any, labels: dict[Any, str], spoken: bool, gone: set[str]) -> str:
+    """A value as text: its label where labels are ``spoken``, but its code where that, or the label, is ``gone``."""
     if value is None or value != value:
         return ""
-    if value in labels:
-        return str(labels[value])
+    label = labels.get(value)
+    if label is not None and folded(label) in gone:
+        return label
+    code = _plain(value)
+    return code if label is None or not spoken or folded(code) in gone else label
+
+
+def _plain(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

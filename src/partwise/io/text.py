@@ -8,7 +8,8 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -18,6 +19,12 @@ from partwise.io.errors import DataError
 SPACES = " "  # any run of blanks, as np.savetxt and fixed-width tables have it
 _HEAD = 1 << 16
 _MOST_BLANK = 1_000_000
+#: What text that is neither UTF-8 nor from Western Europe may be, in sentences.
+ELSEWHERE = "cp1250 (Central Europe), cp1251 (Cyrillic), cp1253 (Greek) or cp1254 (Turkish)"
+_WESTERN = ("iso8859-1", "iso8859-15", "cp1252")
+#: Four accented letters in a row, or a word of three and nothing else, which Western languages have not.
+_STRANGE = re.compile("[À-ÖØ-öø-ÿ]{4,}|(?<![^\\W\\d_])[À-ÖØ-öø-ÿ]{3}(?![^\\W\\d_])")
+_ROWS = 50
 _QUOTED = re.compile(r'"[^"]*("|$)')
 MAGIC = {
     b"PK\x03\x04": "it is a zip archive; name it .xlsx if it is an Excel workbook",
@@ -166,13 +173,29 @@ def _blanks(line: str) -> list[str]:
     return next(csv.reader([cleaned], delimiter=" ", skipinitialspace=True, strict=True), [])
 
 
+def misread(rows: Callable[[], Iterable[tuple[int, list[str]]]], encoding: str | None) -> str:
+    """A sentence on text that was hardly written in this encoding: words of accented letters alone; "" for others.
+
+    Every file can be read as latin-1, so that no error tells of a wrong one.
+    """
+    if encoding is None or codecs.lookup(encoding).name not in _WESTERN:
+        return ""
+    for _, cells in islice(rows(), _ROWS):
+        for cell in cells:
+            found = _STRANGE.search(cell)
+            if found:
+                return f"Words such as '{found[0][:20]}' are hardly {encoding}: try --encoding {ELSEWHERE}."
+    return ""
+
+
 def not_utf8(source: str, error: UnicodeDecodeError, row: int | None = None) -> DataError:
     """The error of a file whose bytes are not UTF-8."""
     byte = error.object[error.start] if error.start < len(error.object) else 0
     place = "" if row is None else f" near row {row}"
     return DataError(
         f"{source} is not UTF-8 text: byte 0x{byte:02x}{place}. "
-        "Say how it is encoded, as --encoding latin-1 (in Python: encoding='latin-1'), or save it as 'CSV UTF-8'."
+        f"Say how it is encoded, as --encoding latin-1 (Western Europe), {ELSEWHERE} (in Python: "
+        "encoding='latin-1'), or save it as 'CSV UTF-8'."
     )
 
 

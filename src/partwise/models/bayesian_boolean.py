@@ -18,7 +18,7 @@ from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.file_contents import BAYESIAN_BOOLEAN_CONTENTS
 from partwise.models.inputs import row_names, validated
 from partwise.models.parameters import choice, real, whole
-from partwise.models.summary import ending, summarise
+from partwise.models.summary import counted, ending, summarise
 from partwise.models.yes_no import to_bit_table
 from partwise.parallel import over_rows
 from partwise.samplers.as_arviz import as_arviz
@@ -450,7 +450,8 @@ class BayesianBooleanMF(FactorModel):
                 "rows": int(self.usage_[:, t].sum()),
                 "columns": int(self.tiles_[t].sum()),
                 "probability": float(self.probability_["tiles"][t]),
-                "sentence": f"{int(self.usage_[:, t].sum())} rows × {int(self.tiles_[t].sum())} columns, in "
+                "sentence": f"{counted(int(self.usage_[:, t].sum()), 'row')} × "
+                f"{counted(int(self.tiles_[t].sum()), 'column')}, in "
                 f"{100 * float(self.probability_['tiles'][t]):.0f} % of the draws",
             }
             for t in range(len(self.tiles_))

@@ -12,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
-from partwise.domains.annotated import is_anndata, matrix_of
+from partwise.domains.annotated import is_anndata, layer_in, matrix_of
+from partwise.io.coding import Coding
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
 from partwise.models.masks import without_mask
 from partwise.models.streams import row_source, stream
@@ -41,6 +42,9 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     Returns X, or X and y if there is a y. Where `checks` accept no sparse X, that of an AnnData is made dense.
     """
     if not is_anndata(X):
+        _require_different_names(X)
+        if reset:
+            remember_layer(estimator, None)
         # Before scikit-learn converts it: scipy's conversions trust the indices too.
         require_well_formed(X)
         # (Signalling NaN, as damaged files hold, make NumPy warn before scikit-learn refuses them.)
@@ -95,6 +99,27 @@ def check_names(estimator: Any, adata: Any, reset: bool) -> None:
         )
     frame = pd.DataFrame(columns=adata.var_names)
     validate_data(estimator, frame, reset=reset, skip_check_array=True)
+    if reset:
+        remember_layer(estimator, layer_in(adata))
+
+
+def remember_layer(estimator: Any, layer: str | None) -> None:
+    """Keep which layer the data of a fit were, as the command line keeps --key, and forget that of an earlier fit."""
+    estimator.__dict__.pop("reading_", None)
+    if layer is not None:
+        estimator.reading_ = Coding(options={"key": layer}).kept()
+
+
+def _require_different_names(X: Any) -> None:
+    """Refuse a DataFrame with two columns of one name: scikit-learn lets the library under it complain of its own."""
+    names = getattr(X, "columns", None)
+    if names is None or not hasattr(names, "is_unique") or names.is_unique:
+        return
+    twice = names[names.duplicated()][0]
+    raise ValueError(
+        f"Several columns of this DataFrame have the same name, as {twice!r}. Rename them, or give X.to_numpy(), "
+        "which has no names."
+    )
 
 
 def given(

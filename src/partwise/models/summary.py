@@ -183,9 +183,13 @@ def ending(model: Any, word: str = "iterations") -> str:
     if steps is None:
         return {None: "", True: "converged", False: "did not converge"}[converged]
     begun = {None: "took", True: "converged after", False: "did not converge in"}[converged]
-    unit = word.removesuffix("s") if steps == 1 else word
     limited = " (the time limit ended it)" if getattr(model, "ended_by_", None) == "max_time" else ""
-    return f"{begun} {steps} {unit}{limited}"
+    return f"{begun} {counted(steps, word.removesuffix('s'))}{limited}"
+
+
+def counted(count: int, word: str) -> str:
+    """A number with its word: 1 row, 2 rows."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def plain(value: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from partwise.models.summary import counted
+
 
 def tile_details(
     columns: np.ndarray, figures: dict[str, Any], trust: dict[str, Any], names: Sequence[str] | None
@@ -34,7 +36,8 @@ def tile_details(
         details: dict[str, Any] = {name: values[t] for name, values in figures.items()}
         details["column_names"] = named(tile)
         sentence = (
-            f"{details['rows']} rows × {details['columns']} columns, {100 * details['density']:.0f} % ones, "
+            f"{counted(details['rows'], 'row')} × {counted(details['columns'], 'column')}, "
+            f"{100 * details['density']:.0f} % ones, "
             f"adds {details['adds']:.0f}"
         )
         if trust:
