@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import unicodedata
 from collections import Counter
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 
 from partwise.domains import document_term_matrix, leading_words, make_vectorizer, read_documents
 from partwise.domains.stop_words import LANGUAGES, as_stop_words, stop_words_of
-from partwise.domains.text import WORD
+from partwise.domains.text import WORD, apply_vectorizer
 from partwise.io import DataError
 
 TEXTS = ["The red fox and the red dog", "A blue fox, 12 dogs", "red dog; blue dog", "", "numbers: 1 2 3"]
@@ -265,3 +266,15 @@ def test_stop_words_of_several_languages():
     both = sorted({*stop_words_of("english"), *stop_words_of("german")})
     assert as_stop_words("english, German") == as_stop_words(["german", "english"]) == both
     assert as_stop_words(["german", "the"]) == ["german", "the"]
+
+
+def test_letters_with_marks_of_their_own_are_read_composed(tmp_path):
+    parted = unicodedata.normalize("NFD", "Stürmer schießt\nBänke für Müller\n")
+    (tmp_path / "d.txt").write_text(parted)
+    assert read_documents(tmp_path / "d.txt").texts == ["Stürmer schießt", "Bänke für Müller"]
+    _, words = document_term_matrix(
+        parted.split("\n"), stop_words=[unicodedata.normalize("NFD", "für")], min_df=1, max_df=1.0
+    )
+    assert words.tolist() == ["bänke", "müller", "schießt", "stürmer"]
+    vectorizer = make_vectorizer("count", min_df=1, stop_words=None).fit(["Müller"])
+    assert apply_vectorizer(vectorizer, [unicodedata.normalize("NFD", "Müller")]).nnz == 1

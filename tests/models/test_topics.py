@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -334,3 +336,12 @@ def test_a_checkpoint_goes_on_and_ends_with_the_same_bits(tmp_path):
     W = model.fit_transform(TEXTS, checkpoint=tmp_path / "kept")
     again = clone(model)
     np.testing.assert_array_equal(again.fit_transform(TEXTS, checkpoint=tmp_path / "kept"), W)
+
+
+def test_composed_and_decomposed_texts_are_the_same():
+    composed = ["Stürmer schießen Tore", "Müller sucht Bänke"] * 3
+    parted = [unicodedata.normalize("NFD", text) for text in composed]
+    seeds = {"ball": [unicodedata.normalize("NFD", "stürmer")]}
+    model = TopicModel(2, stop_words=None, seed_words=seeds).fit(parted)
+    assert set(model.vocabulary_) == {"stürmer", "schießen", "tore", "müller", "sucht", "bänke"}
+    np.testing.assert_array_equal(model.transform(parted), model.transform(composed))

@@ -12,6 +12,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from partwise.domains.letters import composed
+
 _CONTRACTED = (
     "aren couldn didn doesn don hadn hasn haven isn ll mustn needn shan shouldn ve wasn weren wouldn"
 )
@@ -208,4 +210,4 @@ def as_stop_words(given: Any) -> list[str] | None:
             raise ValueError(f"stop_words must be a language, a list of words, or None; it holds {word!r}.")
     if words and all(word.strip().lower() in LANGUAGES for word in words):
         return stop_words_of(",".join(words))
-    return sorted(set(words))
+    return sorted({composed(word) for word in words})

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from partwise.domains.letters import composed
 from partwise.domains.stop_words import as_stop_words
 
 __all__ = ["document_term_matrix", "leading_words", "make_vectorizer"]
@@ -207,7 +208,7 @@ def apply_vectorizer(
 
 
 class Passed:
-    """Documents one after the other, checked to be strings and counted."""
+    """Documents one after the other, checked to be strings, in composed form (NFC), and counted."""
 
     def __init__(self, texts: Any) -> None:
         self.texts, self.count = as_texts(texts), 0
@@ -220,7 +221,7 @@ class Passed:
                     f"document {self.count} is {_shown(text)}, not a string. Drop such documents, or put '' there."
                 )
             self.count += 1
-            yield text
+            yield composed(text)
 
 
 def as_texts(texts: Any) -> Iterable[Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from partwise.domains.letters import composed
 from partwise.domains.text_rows import rows_of
 from partwise.io.budget import limited, spend
 from partwise.io.choice import names_rows
@@ -62,14 +63,14 @@ class Documents:
         Parameters
         ----------
         text : str
-            What it says.
+            What it says; is kept in composed form (NFC).
         name : str
             Its name.
         label : str, optional
             Its label.
         """
         spend(4 * len(text) + 200)
-        self.texts.append(text)
+        self.texts.append(composed(text))
         self.names.append(name)
         if self.labels is not None:
             self.labels.append(label or "")
