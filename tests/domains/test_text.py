@@ -276,5 +276,5 @@ def test_letters_with_marks_of_their_own_are_read_composed(tmp_path):
         parted.split("\n"), stop_words=[unicodedata.normalize("NFD", "für")], min_df=1, max_df=1.0
     )
     assert words.tolist() == ["bänke", "müller", "schießt", "stürmer"]
-    vectorizer = make_vectorizer("count", min_df=1, stop_words=None).fit(["Müller"])
+    vectorizer = make_vectorizer("count", min_df=1, max_df=1.0, stop_words=None).fit(["Müller"])
     assert apply_vectorizer(vectorizer, [unicodedata.normalize("NFD", "Müller")]).nnz == 1

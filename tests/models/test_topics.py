@@ -345,3 +345,14 @@ def test_composed_and_decomposed_texts_are_the_same():
     model = TopicModel(2, stop_words=None, seed_words=seeds).fit(parted)
     assert set(model.vocabulary_) == {"stürmer", "schießen", "tore", "müller", "sucht", "bänke"}
     np.testing.assert_array_equal(model.transform(parted), model.transform(composed))
+
+
+def test_words_of_negligible_weight_lead_nothing():
+    texts = ["goal match team", "bank loan market"] * 4
+    model = TopicModel(2).fit(texts)
+    found = {frozenset(word for word, _ in words) for words in model.topics().values()}
+    assert found == {frozenset(text.split()) for text in texts}
+    assert model.coherence_ == pytest.approx(1.0)
+    assert model.diversity_ == 1.0
+    assert len(model.top_features()) == 6
+    assert {len(part["top_features"]) for part in model.summary()["parts"]} == {3}

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from partwise.domains.letters import composed
 from partwise.domains.stop_words import as_stop_words
+from partwise.domains.text_measures import NEGLIGIBLE
 
 __all__ = ["document_term_matrix", "leading_words", "make_vectorizer"]
 
@@ -125,7 +126,7 @@ def leading_words(X: Any, words: Any, n: int = 10) -> list[list[tuple[str, float
     words : sequence of str
         The words, one for each column.
     n : int, default=10
-        Words of each row, at most; never those of weight zero or less.
+        Words of each row, at most; never those of weight zero or less, or of at most a millionth of the largest.
 
     Returns
     -------
@@ -145,7 +146,8 @@ def leading_words(X: Any, words: Any, n: int = 10) -> list[list[tuple[str, float
     for begin, end in zip(rows.indptr[:-1], rows.indptr[1:]):
         weights, places = rows.data[begin:end], rows.indices[begin:end]
         order = np.lexsort((places, -weights))[:n]
-        found.append([(str(words[places[j]]), float(weights[j])) for j in order if weights[j] > 0])
+        least = NEGLIGIBLE * max(weights.max(initial=0), 0)
+        found.append([(str(words[places[j]]), float(weights[j])) for j in order if weights[j] > least])
     return found
 
 
