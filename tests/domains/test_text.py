@@ -278,3 +278,14 @@ def test_letters_with_marks_of_their_own_are_read_composed(tmp_path):
     assert words.tolist() == ["bänke", "müller", "schießt", "stürmer"]
     vectorizer = make_vectorizer("count", min_df=1, max_df=1.0, stop_words=None).fit(["Müller"])
     assert apply_vectorizer(vectorizer, [unicodedata.normalize("NFD", "Müller")]).nnz == 1
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_cells_that_are_missing_are_no_words(form, tmp_path):
+    cells = ["goal match", "NA", "nan", "None", " n/a ", "", "none of these"]
+    lines = [f'"{cell}",x' if form == "csv" else json.dumps({"text": cell, "b": "x"}) for cell in cells]
+    path = tmp_path / f"a.{form}"
+    path.write_text("\n".join((["text,b"] if form == "csv" else []) + lines) + "\n")
+    found = read_documents(path, "text")
+    assert found.texts == ["goal match", "", "", "", "", "", "none of these"]
+    assert any("5 rows have no text" in note for note in found.notes)

@@ -16,6 +16,7 @@ from partwise.domains.text_rows import rows_of
 from partwise.io.budget import limited, spend
 from partwise.io.choice import names_rows
 from partwise.io.errors import DataError
+from partwise.io.layout import MISSING
 from partwise.io.text import broken_gzip, not_utf8, open_bytes, open_text
 from partwise.io.words import shorten
 
@@ -296,7 +297,7 @@ def _read_rows(
     id: str | None,
     labels: str | None,
 ) -> None:
-    """One document from each row; empty cells are documents without words."""
+    """One document from each row; cells that are missing, as in any table, are documents without words."""
     chosen: str | None = None
     empty = 0
     usual: str | None = None
@@ -317,7 +318,7 @@ def _read_rows(
                 f"{found.source}: row {number} is a bare string, where the first row has named values."
             )
         text = row.get(chosen or "")
-        missing = text is None or text != text
+        missing = text is None or text != text or str(text).strip() in MISSING
         empty += missing
         name = row.get(id) if id is not None else None
         label = row.get(labels) if labels is not None else None
@@ -333,7 +334,8 @@ def _read_rows(
         found.notes.append(f"{found.source}: column '{shorten(usual)}' names the documents.")
     if empty:
         found.notes.append(
-            f"{found.source}: {empty} rows have no text; they count as documents without words."
+            f"{found.source}: {empty} {'row has' if empty == 1 else 'rows have'} no text (empty cells, NA, None and the "
+            f"like); {'it counts as a document' if empty == 1 else 'they count as documents'} without words."
         )
 
 
