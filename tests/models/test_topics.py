@@ -356,3 +356,23 @@ def test_words_of_negligible_weight_lead_nothing():
     assert model.diversity_ == 1.0
     assert len(model.top_features()) == 6
     assert {len(part["top_features"]) for part in model.summary()["parts"]} == {3}
+
+
+def test_warnings_point_to_the_caller():
+    texts = ["goal match team", "bank loan market"] * 3 + ["12 13"]
+    model = TopicModel(2)
+    for call in (model.fit, model.fit_transform, model.transform, model.score):
+        with pytest.warns(UserWarning, match="Documents without a word") as said:
+            call(texts)
+        assert {warning.filename for warning in said} == {__file__}
+    with pytest.warns(UserWarning, match="Seed words that are not") as said:
+        TopicModel(2, seed_words={"a": ["goal", "nowhere"]}).fit(texts[:6])
+    assert said[0].filename == __file__
+
+
+@pytest.mark.parametrize("vectorizer", ["tfidf", "count"])
+def test_no_documents_are_told_as_such(vectorizer):
+    model = TopicModel(2, vectorizer=vectorizer).fit(["goal match team", "bank loan market"] * 3)
+    for call in (model.transform, model.fit):
+        with pytest.raises(ValueError, match="there are no documents: X is empty"):
+            call([])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 
@@ -69,3 +70,51 @@ def _marks() -> str:
             else:
                 runs.append([code, code])
     return "".join(chr(a) if a == b else f"{chr(a)}-{chr(b)}" for a, b in runs)
+
+
+class Unspaced:
+    """Whether texts are written without blanks between words, by what the first of them look like.
+
+    Their letters are mostly of scripts that can be written so, and runs of these are longer on average than words
+    are: above 4 characters in Chinese and Japanese (words have about 2), above 12 in Thai, Lao, Burmese and Khmer
+    (about 5).
+    """
+
+    TEXTS, LETTERS = 200, 2000
+    _SCRIPTS = (
+        (re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+"), 4),
+        (re.compile("[\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3]+"), 12),
+    )
+    ADVICE = (
+        "The texts seem to have no blanks between words, so that whole sentences count as one word. Cut them into "
+        "words first (a segmenter for the language puts blanks between them)."
+    )
+
+    def __init__(self) -> None:
+        self._texts = self._letters = 0
+        self._runs = [[0, 0] for _ in self._SCRIPTS]
+
+    def see(self, text: str) -> None:
+        """Look at a text.
+
+        Parameters
+        ----------
+        text : str
+            One of those that are read.
+        """
+        if self._texts >= self.TEXTS:
+            return
+        self._texts += 1
+        head = text[: self.LETTERS]
+        self._letters += sum(map(str.isalpha, head))
+        if not head.isascii():
+            for (script, _), count in zip(self._SCRIPTS, self._runs):
+                found = script.findall(head)
+                count[0] += len(found)
+                count[1] += sum(map(len, found))
+
+    def __bool__(self) -> bool:
+        return any(
+            runs and 2 * size > self._letters and size > usual * runs
+            for (_, usual), (runs, size) in zip(self._SCRIPTS, self._runs)
+        )

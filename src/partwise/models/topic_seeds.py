@@ -11,6 +11,7 @@ import numpy as np
 
 from partwise.core import Problem
 from partwise.domains.letters import composed
+from partwise.io.caller import callers_level
 from partwise.models.convention import conventional
 from partwise.models.inputs import Given
 from partwise.priors import Direction, SumPrior
@@ -79,7 +80,7 @@ def find_seeds(seed_words: dict[str, list[str]], vectorizer: Any, words: np.ndar
     if lacking:
         warnings.warn(
             f"Seed words that are not in the vocabulary, and so guide nothing: {', '.join(lacking)}.",
-            stacklevel=6,
+            stacklevel=callers_level(),
         )
     return Seeds(tuple(seed_words), tuple(columns))
 
