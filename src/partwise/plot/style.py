@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from partwise.interrupts import uninterrupted
 from partwise.io.atomic import atomic_file
+from partwise.io.caller import callers_level
 
+#: How matplotlib begins its warning of a character that a font lacks.
+_NO_GLYPH = r"Glyph \d+ .*missing from"
 INK = "#22313f"
 FAINT = "#c9d1d9"
 SERIES = ("#1f6f8b", "#e07a5f", "#81a684", "#8d6a9f", "#d9a441", "#5c6b73")
@@ -123,5 +130,24 @@ def save_figure(drawing: Any, path: str | os.PathLike[str]) -> None:
     path : str or path-like
         The file; its suffix says the format.
     """
-    with atomic_file(path) as stream:
+    with atomic_file(path) as stream, glyphs_told_once():
         drawing.savefig(stream, format=Path(path).suffix[1:] or "png", metadata={"Software": None})
+
+
+@contextmanager
+def glyphs_told_once() -> Iterator[None]:
+    """One sentence for all characters that the font lacks, where matplotlib has a warning for each."""
+    with warnings.catch_warnings(record=True) as said:
+        # (Each is heard, for "once" would leave out those of a second picture.)
+        warnings.filterwarnings("always", message=_NO_GLYPH)
+        yield
+    lacking = [one for one in said if re.match(_NO_GLYPH, str(one.message))]
+    for other in said:
+        if other not in lacking:
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    if lacking:
+        warnings.warn(
+            "Pictures show boxes for characters that their font lacks (files of numbers and words have them). Install "
+            "a font that has them, and name it in matplotlib's settings (font.sans-serif in matplotlibrc).",
+            stacklevel=callers_level(),
+        )
