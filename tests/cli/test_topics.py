@@ -223,3 +223,9 @@ def test_a_table_on_stdin_is_read_by_column_as_its_file_is(form, tmp_path, monke
     monkeypatch.setattr("sys.stdin", Piped(b"wave and sand\nsoup, bread\n"))
     assert call("transform", tmp_path / "file" / "model.partwise", "-") != 0
     assert "stdin has no column 'text'" in capsys.readouterr().err
+
+
+def test_numbers_in_the_column_are_told(tmp_path, capsys):
+    (tmp_path / "art.csv").write_text("id,text\n" + "".join(f"{i},wave sand\n" for i in range(6)))
+    assert call("topics", tmp_path / "art.csv", "--column", "id", "-k", 2, "-q", "-o", tmp_path / "o") != 0
+    assert "they hold numbers or signs, but no letters" in capsys.readouterr().err

@@ -332,3 +332,11 @@ def test_texts_without_blanks_are_told_and_cut_ones_are_not():
 def test_numbers_are_not_called_stop_words():
     with pytest.raises(ValueError, match="numbers or signs, but no letters"):
         document_term_matrix(["12", "7"], min_df=1, max_df=1.0)
+
+
+def test_a_language_without_a_list_is_not_taken_for_another():
+    with pytest.raises(ValueError, match=r"'polish'.*--language none, leaves no words out") as refused:
+        stop_words_of("polish")
+    assert "Did you mean" not in str(refused.value)
+    with pytest.raises(ValueError, match=r"Did you mean german\?"):
+        stop_words_of("germn")

@@ -376,3 +376,9 @@ def test_no_documents_are_told_as_such(vectorizer):
     for call in (model.transform, model.fit):
         with pytest.raises(ValueError, match="there are no documents: X is empty"):
             call([])
+
+
+def test_topics_of_one_word_have_no_coherence():
+    said = TopicModel(2).fit(["goal", "bank"] * 3).summary()["sentence"]
+    assert "no coherence" in said
+    assert "nan" not in said

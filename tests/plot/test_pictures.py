@@ -271,8 +271,7 @@ def test_characters_that_the_font_lacks_are_told_in_one_sentence(tmp_path):
 
     drawing, axes = figure([["a"]])
     axes["a"].set_title("敬請 \uf8f0 \uf8f1 \uf8f2")
-    with pytest.warns(UserWarning) as said:
+    with pytest.warns(UserWarning, match="Pictures show boxes for characters") as said:
         save_figure(drawing, tmp_path / "a.png")
     assert len(said) == 1
-    assert "Pictures show boxes for characters that their font lacks" in str(said[0].message)
     assert said[0].filename == __file__

@@ -178,11 +178,12 @@ def stop_words_of(language: str) -> list[str]:
 
         return sorted({*ENGLISH_STOP_WORDS, *_CONTRACTED.split()})
     if name not in _WORDS:
-        near = difflib.get_close_matches(name, LANGUAGES, n=1)
+        near = difflib.get_close_matches(name, LANGUAGES, n=1, cutoff=0.75)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise ValueError(
             f"there are no stop words for '{language}'; there are lists for {', '.join(LANGUAGES)}.{hint} "
-            "Give the words themselves for another language, or None to leave none out."
+            "For another language give the words themselves (a list, or --stop-words FILE with --language none); "
+            "stop_words=None, or --language none, leaves no words out."
         )
     return sorted(set(_WORDS[name].split()))
 

@@ -233,7 +233,7 @@ def _read_folder(
         besides = f"; it has {others} other files" if others else ""
         raise DataError(
             f"{found.source} has no texts: no file below it ends in {', '.join(TEXT_FILES)}{besides}. "
-            "Name the texts .txt, or give a table with --column."
+            "Name the texts .txt, or give a table with a column of texts."
         )
     if len(files) == 1:
         raise DataError(

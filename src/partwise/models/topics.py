@@ -325,10 +325,15 @@ class TopicModel(TopicsMixin, NMF):
             for t, value in enumerate(self.coherence_)
         ]
         mean = float(np.nanmean(self.coherence_)) if np.isfinite(self.coherence_).any() else float("nan")
+        said = (
+            f"NPMI coherence {mean:.3f}"
+            if np.isfinite(mean)
+            else "no coherence (no topic has two leading words)"
+        )
         return summarise(
             self,
             feature_names,
-            sentence=f"{self.solver_} {ending(self)}, NPMI coherence {mean:.3f}, diversity {self.diversity_:.2f}",
+            sentence=f"{self.solver_} {ending(self)}, {said}, diversity {self.diversity_:.2f}",
             figures={
                 "objective": self.objective_,
                 "reconstruction_err": self.reconstruction_err_,

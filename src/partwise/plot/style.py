@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -130,24 +128,16 @@ def save_figure(drawing: Any, path: str | os.PathLike[str]) -> None:
     path : str or path-like
         The file; its suffix says the format.
     """
-    with atomic_file(path) as stream, glyphs_told_once():
-        drawing.savefig(stream, format=Path(path).suffix[1:] or "png", metadata={"Software": None})
-
-
-@contextmanager
-def glyphs_told_once() -> Iterator[None]:
-    """One sentence for all characters that the font lacks, where matplotlib has a warning for each."""
-    with warnings.catch_warnings(record=True) as said:
-        # (Each is heard, for "once" would leave out those of a second picture.)
+    with atomic_file(path) as stream, warnings.catch_warnings(record=True) as said:
+        # matplotlib has a warning for each character that the font lacks; one sentence is enough for all.
         warnings.filterwarnings("always", message=_NO_GLYPH)
-        yield
-    lacking = [one for one in said if re.match(_NO_GLYPH, str(one.message))]
-    for other in said:
-        if other not in lacking:
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    if lacking:
+        drawing.savefig(stream, format=Path(path).suffix[1:] or "png", metadata={"Software": None})
+    others = [one for one in said if not re.match(_NO_GLYPH, str(one.message))]
+    for other in others:
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    if len(others) < len(said):
         warnings.warn(
-            "Pictures show boxes for characters that their font lacks (files of numbers and words have them). Install "
-            "a font that has them, and name it in matplotlib's settings (font.sans-serif in matplotlibrc).",
+            "Pictures show boxes for characters that their font lacks (files of numbers and words have them). "
+            "Install a font that has them, and name it in matplotlib's settings (font.sans-serif in matplotlibrc).",
             stacklevel=callers_level(),
         )
