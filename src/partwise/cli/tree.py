@@ -52,10 +52,11 @@ def tree(
     built = TopicTree(method, by, n_words=words).fit(model, W=W, feature_names=features)
     folder = make_folder(output)
     files = {name: built.export(folder / name) for name in EXPORTS} | pictures(built, folder)
+    depth = max(node.depth for node in built.nodes_)
     summary = {
         "n_topics": built.n_topics_,
         "n_nodes": len(built.nodes_),
-        "depth": max(node.depth for node in built.nodes_),
+        "depth": depth,
         "method": method,
         "similarity": by,
         "files": {name: str(path) for name, path in files.items()},
@@ -63,7 +64,7 @@ def tree(
     first = [built.nodes_[child] for child in built.nodes_[0].children]
     lines = [
         f"{counted(built.n_topics_, 'part')} in a tree of {counted(len(built.nodes_), 'node')}, "
-        f"{counted(summary['depth'], 'level')} deep",
+        f"{counted(depth, 'level')} deep",
         *(f"  {100 * node.weight:5.1f} %  {node.name}" for node in first[:20]),
         f"Results in {folder}/: {', '.join(files)}",
     ]
