@@ -229,3 +229,12 @@ def test_numbers_in_the_column_are_told(tmp_path, capsys):
     (tmp_path / "art.csv").write_text("id,text\n" + "".join(f"{i},wave sand\n" for i in range(6)))
     assert call("topics", tmp_path / "art.csv", "--column", "id", "-k", 2, "-q", "-o", tmp_path / "o") != 0
     assert "they hold numbers or signs, but no letters" in capsys.readouterr().err
+
+
+def test_a_folder_without_texts_offers_no_option_that_transform_lacks(folder, tmp_path, capsys):
+    assert call("topics", folder, "-k", 2, "-o", tmp_path / "o", "-q", "--no-report") == 0
+    (tmp_path / "none").mkdir()
+    assert call("transform", tmp_path / "o" / "model.partwise", tmp_path / "none") != 0
+    said = capsys.readouterr().err
+    assert "has no texts" in said
+    assert "--column" not in said
