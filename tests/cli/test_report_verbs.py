@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from calling import call
 
-from partwise import TopicTree, load
+from partwise import NMF, TopicTree, load, save
 from partwise.cli.app import app
 from partwise.cli.options import Output
 from partwise.datasets import load_digits, load_karate
@@ -141,3 +141,11 @@ def test_separation_by_a_model_and_of_sources_has_players(raw, tmp_path):
     model = tmp_path / "a" / "model.partwise"
     assert call("separate", raw / "two.wav", "--model", model, "-o", tmp_path / "b") == 0
     assert (tmp_path / "b" / "report.html").read_text().count("<audio") == 2
+
+
+def test_tree_offers_only_what_it_builds_and_counts_in_words(tmp_path, capsys):
+    save(NMF(1).fit(np.outer([1.0, 2, 3], [1.0, 2])), tmp_path / "one.partwise")
+    assert call("tree", tmp_path / "one.partwise", "-o", tmp_path / "o") == 0
+    assert "1 part in a tree of 1 node, 0 levels deep" in capsys.readouterr().out
+    assert call("tree", tmp_path / "one.partwise", "-o", tmp_path / "o", "--method", "foo") != 0
+    assert "--method must be linkage or threshold; got 'foo'" in capsys.readouterr().err

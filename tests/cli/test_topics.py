@@ -169,3 +169,72 @@ def test_folders_without_documents(tmp_path, capsys):
     assert "give the file itself" in capsys.readouterr().err
     assert call("topics", tmp_path / "empty" / "one.txt", "-k", 2, "-o", tmp_path / "o", "-q") == 0
     assert not (tmp_path / "empty" / "o").exists()
+
+
+class Piped:
+    """Standard input that holds bytes."""
+
+    def __init__(self, raw):
+        self.buffer = io.BytesIO(raw)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_a_table_on_stdin_is_read_by_column_as_its_file_is(form, tmp_path, monkeypatch, capsys):
+    made = [{"who": f"p{i}", "text": text.replace(" and ", ", ", 1)} for i, text in enumerate(texts(12))]
+    path = tmp_path / f"art.{form}"
+    with path.open("w", newline="") as stream:
+        if form == "csv":
+            writer = csv.DictWriter(stream, ["who", "text"])
+            writer.writeheader()
+            writer.writerows(made)
+        else:
+            stream.writelines(json.dumps(row) + "\n" for row in made)
+    options = ("--column", "text", "--id", "who", "-k", 2, "-q", "--no-report")
+    assert call("topics", path, *options, "-o", tmp_path / "file") == 0
+    monkeypatch.setattr("sys.stdin", Piped(path.read_bytes()))
+    assert call("topics", "-", *options, "-o", tmp_path / "pipe") == 0
+    documents = [(tmp_path / one / "documents.csv").read_text() for one in ("file", "pipe")]
+    assert documents[0] == documents[1]
+    capsys.readouterr()
+    monkeypatch.setattr("sys.stdin", Piped(path.read_bytes()))
+    assert call("transform", tmp_path / "file" / "model.partwise", "-") == 0
+    said = capsys.readouterr()
+    assert [row[0] for row in csv.reader(io.StringIO(said.out))][1:] == [row["who"] for row in made]
+    assert "stdin: read as the texts of the fit were: --columns text --id who" in said.err
+    monkeypatch.setattr("sys.stdin", Piped(b"wave and sand\nsoup, bread\n"))
+    assert (
+        call(
+            "topics",
+            "-",
+            "-k",
+            1,
+            "--min-df",
+            1,
+            "--max-df",
+            "1.0",
+            "-q",
+            "--no-report",
+            "-o",
+            tmp_path / "lines",
+        )
+        == 0
+    )
+    assert "line1" in (tmp_path / "lines" / "documents.csv").read_text()
+    monkeypatch.setattr("sys.stdin", Piped(b"wave and sand\nsoup, bread\n"))
+    assert call("transform", tmp_path / "file" / "model.partwise", "-") != 0
+    assert "stdin has no column 'text'" in capsys.readouterr().err
+
+
+def test_numbers_in_the_column_are_told(tmp_path, capsys):
+    (tmp_path / "art.csv").write_text("id,text\n" + "".join(f"{i},wave sand\n" for i in range(6)))
+    assert call("topics", tmp_path / "art.csv", "--column", "id", "-k", 2, "-q", "-o", tmp_path / "o") != 0
+    assert "they hold numbers or signs, but no letters" in capsys.readouterr().err
+
+
+def test_a_folder_without_texts_offers_no_option_that_transform_lacks(folder, tmp_path, capsys):
+    assert call("topics", folder, "-k", 2, "-o", tmp_path / "o", "-q", "--no-report") == 0
+    (tmp_path / "none").mkdir()
+    assert call("transform", tmp_path / "o" / "model.partwise", tmp_path / "none") != 0
+    said = capsys.readouterr().err
+    assert "has no texts" in said
+    assert "--column" not in said

@@ -5,15 +5,20 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import unicodedata
+import warnings
 from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 from partwise.domains import document_term_matrix, leading_words, make_vectorizer, read_documents
+from partwise.domains.letters import word_pattern
 from partwise.domains.stop_words import LANGUAGES, as_stop_words, stop_words_of
-from partwise.domains.text import WORD
+from partwise.domains.text import WORD, apply_vectorizer
 from partwise.io import DataError
 
 TEXTS = ["The red fox and the red dog", "A blue fox, 12 dogs", "red dog; blue dog", "", "numbers: 1 2 3"]
@@ -265,3 +270,73 @@ def test_stop_words_of_several_languages():
     both = sorted({*stop_words_of("english"), *stop_words_of("german")})
     assert as_stop_words("english, German") == as_stop_words(["german", "english"]) == both
     assert as_stop_words(["german", "the"]) == ["german", "the"]
+
+
+def test_letters_with_marks_of_their_own_are_read_composed(tmp_path):
+    parted = unicodedata.normalize("NFD", "Stürmer schießt\nBänke für Müller\n")
+    (tmp_path / "d.txt").write_text(parted)
+    assert read_documents(tmp_path / "d.txt").texts == ["Stürmer schießt", "Bänke für Müller"]
+    _, words = document_term_matrix(
+        parted.split("\n"), stop_words=[unicodedata.normalize("NFD", "für")], min_df=1, max_df=1.0
+    )
+    assert words.tolist() == ["bänke", "müller", "schießt", "stürmer"]
+    vectorizer = make_vectorizer("count", min_df=1, max_df=1.0, stop_words=None).fit(["Müller"])
+    assert apply_vectorizer(vectorizer, [unicodedata.normalize("NFD", "Müller")]).nnz == 1
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_cells_that_are_missing_are_no_words(form, tmp_path):
+    cells = ["goal match", "NA", "nan", "None", " n/a ", "", "none of these"]
+    lines = [f'"{cell}",x' if form == "csv" else json.dumps({"text": cell, "b": "x"}) for cell in cells]
+    path = tmp_path / f"a.{form}"
+    path.write_text("\n".join((["text,b"] if form == "csv" else []) + lines) + "\n")
+    found = read_documents(path, "text")
+    assert found.texts == ["goal match", "", "", "", "", "", "none of these"]
+    assert any("5 rows have no text" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("मंत्री चुनाव पार्टी। माँ", ["मंत्री", "चुनाव", "पार्टी", "माँ"]),
+        ("שָׁלוֹם עולם", ["שָׁלוֹם", "עולם"]),
+        ("ภาษาไทย น้ำ", ["ภาษาไทย", "น้ำ"]),
+        ("می\u200cخواهم\u200c ab", ["می\u200cخواهم", "ab"]),
+        ("I ❤\ufe0flove naïve", ["love", "naïve"]),
+        ("मंत्री1 1मंत्री _मंत्री", []),
+    ],
+)
+def test_words_keep_the_marks_of_their_script(text, words):
+    assert make_vectorizer(stop_words=None).build_tokenizer()(text) == words
+
+
+@given(st.text(st.characters(max_codepoint=127)) | st.text("ab1_ -'é"))
+def test_words_of_plain_letters_are_those_between_boundaries(text):
+    assert re.findall(word_pattern(), text) == re.findall(WORD, text)
+
+
+def test_texts_without_blanks_are_told_and_cut_ones_are_not():
+    whole = ["央行宣布下调存款准备金率,市场反应积极", "球队在主场赢得了比赛,球迷欢呼雀跃"]
+    with pytest.warns(UserWarning, match="no blanks between words.*segmenter") as said:
+        document_term_matrix(whole, min_df=1, max_df=1.0)
+    assert len(said) == 1
+    with pytest.raises(ValueError, match=r"no words are left.*no blanks between words"):
+        document_term_matrix(whole * 2, min_df=3, max_df=1.0)
+    cut = ["央行 宣布 下调 存款 准备金率 市场 反应 积极", "球队 在 主场 赢得 了 比赛"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        document_term_matrix(cut, min_df=1, max_df=1.0)
+        document_term_matrix(["Der Donaudampfschifffahrtskapitän", "sah 中国"], min_df=1, max_df=1.0)
+
+
+def test_numbers_are_not_called_stop_words():
+    with pytest.raises(ValueError, match="numbers or signs, but no letters"):
+        document_term_matrix(["12", "7"], min_df=1, max_df=1.0)
+
+
+def test_a_language_without_a_list_is_not_taken_for_another():
+    with pytest.raises(ValueError, match=r"'polish'.*--language none, leaves no words out") as refused:
+        stop_words_of("polish")
+    assert "Did you mean" not in str(refused.value)
+    with pytest.raises(ValueError, match=r"Did you mean german\?"):
+        stop_words_of("germn")

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from partwise.domains.text import leading_words
 from partwise.domains.text_measures import (
     near_duplicates,
     npmi_coherence,
@@ -21,7 +22,11 @@ from partwise.domains.text_measures import (
 
 
 def brute_npmi(topic, counts, n_words):
-    best = [j for j in sorted(range(len(topic)), key=lambda j: (-topic[j], j))[:n_words] if topic[j] > 0]
+    best = [
+        j
+        for j in sorted(range(len(topic)), key=lambda j: (-topic[j], j))[:n_words]
+        if topic[j] > 1e-6 * max(topic[j], *topic)
+    ]
     n, values = len(counts), []
     for i, j in combinations(best, 2):
         pi, pj = sum(row[i] != 0 for row in counts) / n, sum(row[j] != 0 for row in counts) / n
@@ -31,7 +36,11 @@ def brute_npmi(topic, counts, n_words):
 
 
 def brute_umass(topic, counts, n_words):
-    best = [j for j in sorted(range(len(topic)), key=lambda j: (-topic[j], j))[:n_words] if topic[j] > 0]
+    best = [
+        j
+        for j in sorted(range(len(topic)), key=lambda j: (-topic[j], j))[:n_words]
+        if topic[j] > 1e-6 * max(topic[j], *topic)
+    ]
     values = []
     for high, low in combinations(best, 2):
         alone = sum(row[high] != 0 for row in counts)
@@ -116,3 +125,9 @@ def test_topics_without_words_have_no_coherence():
     assert np.isnan(found[0])
     assert found[1] == -1.0
     assert np.isnan(topic_diversity([[0.0, -1.0]]))
+
+
+def test_weights_that_round_off_left_are_no_top_words():
+    H = np.array([[3.0, 1e-34, 1e-5, 2e-6], [0.0, 0, 0, 0], [-1.0, -2, -3, -4]])
+    assert [found.tolist() for found in top_words(H, 4)] == [[0, 2], [], []]
+    assert [[word for word, _ in row] for row in leading_words(H, list("abcd"), 4)] == [["a", "c"], [], []]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -334,3 +336,49 @@ def test_a_checkpoint_goes_on_and_ends_with_the_same_bits(tmp_path):
     W = model.fit_transform(TEXTS, checkpoint=tmp_path / "kept")
     again = clone(model)
     np.testing.assert_array_equal(again.fit_transform(TEXTS, checkpoint=tmp_path / "kept"), W)
+
+
+def test_composed_and_decomposed_texts_are_the_same():
+    composed = ["Stürmer schießen Tore", "Müller sucht Bänke"] * 3
+    parted = [unicodedata.normalize("NFD", text) for text in composed]
+    seeds = {"ball": [unicodedata.normalize("NFD", "stürmer")]}
+    model = TopicModel(2, stop_words=None, seed_words=seeds).fit(parted)
+    assert set(model.vocabulary_) == {"stürmer", "schießen", "tore", "müller", "sucht", "bänke"}
+    np.testing.assert_array_equal(model.transform(parted), model.transform(composed))
+
+
+def test_words_of_negligible_weight_lead_nothing():
+    texts = ["goal match team", "bank loan market"] * 4
+    model = TopicModel(2).fit(texts)
+    found = {frozenset(word for word, _ in words) for words in model.topics().values()}
+    assert found == {frozenset(text.split()) for text in texts}
+    assert model.coherence_ == pytest.approx(1.0)
+    assert model.diversity_ == 1.0
+    assert len(model.top_features()) == 6
+    assert {len(part["top_features"]) for part in model.summary()["parts"]} == {3}
+
+
+def test_warnings_point_to_the_caller():
+    texts = ["goal match team", "bank loan market"] * 3 + ["12 13"]
+    model = TopicModel(2)
+    for call in (model.fit, model.fit_transform, model.transform, model.score):
+        with pytest.warns(UserWarning, match="Documents without a word") as said:
+            call(texts)
+        assert {warning.filename for warning in said} == {__file__}
+    with pytest.warns(UserWarning, match="Seed words that are not") as said:
+        TopicModel(2, seed_words={"a": ["goal", "nowhere"]}).fit(texts[:6])
+    assert said[0].filename == __file__
+
+
+@pytest.mark.parametrize("vectorizer", ["tfidf", "count"])
+def test_no_documents_are_told_as_such(vectorizer):
+    model = TopicModel(2, vectorizer=vectorizer).fit(["goal match team", "bank loan market"] * 3)
+    for call in (model.transform, model.fit):
+        with pytest.raises(ValueError, match="there are no documents: X is empty"):
+            call([])
+
+
+def test_topics_of_one_word_have_no_coherence():
+    said = TopicModel(2).fit(["goal", "bank"] * 3).summary()["sentence"]
+    assert "no coherence" in said
+    assert "nan" not in said

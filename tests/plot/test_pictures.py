@@ -264,3 +264,14 @@ def test_ctrl_c_while_matplotlib_loads_comes_after_it(monkeypatch):
         require_matplotlib()
     monkeypatch.undo()
     assert loaded == ["matplotlib.figure"]
+
+
+def test_characters_that_the_font_lacks_are_told_in_one_sentence(tmp_path):
+    from partwise.plot.style import figure, save_figure
+
+    drawing, axes = figure([["a"]])
+    axes["a"].set_title("敬請 \uf8f0 \uf8f1 \uf8f2")
+    with pytest.warns(UserWarning, match="Pictures show boxes for characters") as said:
+        save_figure(drawing, tmp_path / "a.png")
+    assert len(said) == 1
+    assert said[0].filename == __file__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,28 +45,34 @@ def text_samples(
     """
     from partwise.cli.pipeline import Samples
     from partwise.core import watched
-    from partwise.domains import read_documents
+    from partwise.domains.text_files import documents_of, stdin_table
     from partwise.io import Coding, read_labels
 
     given = {name: value for name, value in reading.items() if value and value != "."}
     further = sorted(given.keys() - {"id", "encoding", "columns"})
     if further:
         raise ValueError(f"--{further[0]} does not apply to texts; --columns, --id and --encoding do.")
-    if coding is not None and Path(data).suffix and not Path(data).is_dir():
-        given = as_before(data, given, coding)
-    columns = [*([] if column is None else [column]), *given.get("columns", [])]
-    if len(columns) > 1:
-        raise ValueError(f"Texts are one column; got {', '.join(columns)}.")
     in_file = labels is not None and Path(labels).is_file()
-    found = read_documents(
-        data,
-        columns[0] if columns else None,
-        id=given.get("id"),
-        labels=None if in_file else labels,
-        encoding=given.get("encoding"),
-        strict=strict,
-        watch=iter if quiet else partial(watched, description="reading files"),
+    in_table = None if in_file else labels
+    piped = str(data) == "-" and bool(
+        column
+        or in_table
+        or given.get("columns")
+        or given.get("id")
+        or (coding and coding.options.get("column"))
     )
+    with stdin_table() if piped else nullcontext(Path(data)) as file:
+        source = "stdin" if piped else str(data)
+        if coding is not None and file.suffix and not file.is_dir():
+            given = as_before(file, source, given, coding)
+        columns = [*([] if column is None else [column]), *given.get("columns", [])]
+        if len(columns) > 1:
+            raise ValueError(f"Texts are one column; got {', '.join(columns)}.")
+        watch = iter if quiet else partial(watched, description="reading files")
+        chosen = columns[0] if columns else None
+        found = documents_of(
+            file, source, chosen, given.get("id"), in_table, given.get("encoding"), strict, watch
+        )
     for note in found.notes:
         say(f"Note: {note}")
     kept = {"column": found.column, "id": found.id, "encoding": given.get("encoding")}
@@ -78,7 +85,7 @@ def text_samples(
     return Samples(found.texts, found.names, None, found.source, y, coding=Coding(options=options))
 
 
-def as_before(data: Path, given: dict[str, Any], coding: Coding) -> dict[str, Any]:
+def as_before(data: Path, source: str, given: dict[str, Any], coding: Coding) -> dict[str, Any]:
     """The options with those of the fit where they were not given and the file has such a column; said."""
     from partwise.domains.text_rows import columns_of
 
@@ -87,9 +94,15 @@ def as_before(data: Path, given: dict[str, Any], coding: Coding) -> dict[str, An
     used = {"encoding": kept["encoding"]} if "encoding" in kept and "encoding" not in given else {}
     if "columns" not in given and kept.get("column") in there:
         used["columns"] = [kept["column"]]
+    elif "columns" not in given and source == "stdin" and kept.get("column"):
+        # Its first line would be taken for the names of columns, and be lost.
+        raise ValueError(
+            f"stdin has no column '{kept['column']}', in which the model's texts were. Name another with --columns, "
+            "or give lines of text as a .txt file."
+        )
     if "id" not in given and kept.get("id") in there:
         used["id"] = kept["id"]
     if used:
         said = [f"--{name} {value[0] if name == 'columns' else value}" for name, value in used.items()]
-        say(f"Note: {data}: read as the texts of the fit were: {' '.join(said)}.")
+        say(f"Note: {source}: read as the texts of the fit were: {' '.join(said)}.")
     return given | used

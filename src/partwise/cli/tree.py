@@ -12,6 +12,8 @@ from partwise.cli.options import Folder, Json, Quiet
 
 #: What is written beside the pictures.
 EXPORTS = ("tree.json", "tree.csv", "tree.graphml", "tree.nwk")
+#: Ways to build a tree that need no data.
+METHODS = ("linkage", "threshold")
 
 
 def tree(
@@ -44,6 +46,8 @@ def tree(
         raise ValueError(
             "--method divisive factors the data again; build that tree in Python with TopicTree."
         )
+    if method not in METHODS:
+        raise ValueError(f"--method must be {' or '.join(METHODS)}; got '{method}'.")
     by = similarity or ("words" if W is None else "documents")
     if by == "documents" and W is None:
         raise ValueError(
@@ -52,21 +56,28 @@ def tree(
     built = TopicTree(method, by, n_words=words).fit(model, W=W, feature_names=features)
     folder = make_folder(output)
     files = {name: built.export(folder / name) for name in EXPORTS} | pictures(built, folder)
+    depth = max(node.depth for node in built.nodes_)
     summary = {
         "n_topics": built.n_topics_,
         "n_nodes": len(built.nodes_),
-        "depth": max(node.depth for node in built.nodes_),
+        "depth": depth,
         "method": method,
         "similarity": by,
         "files": {name: str(path) for name, path in files.items()},
     }
     first = [built.nodes_[child] for child in built.nodes_[0].children]
     lines = [
-        f"{built.n_topics_} parts in a tree of {summary['n_nodes']} nodes, {summary['depth']} levels deep",
+        f"{counted(built.n_topics_, 'part')} in a tree of {counted(len(built.nodes_), 'node')}, "
+        f"{counted(depth, 'level')} deep",
         *(f"  {100 * node.weight:5.1f} %  {node.name}" for node in first[:20]),
         f"Results in {folder}/: {', '.join(files)}",
     ]
     emit(summary, as_json, lines)
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, in words."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def read_source(place: Path) -> tuple[Any, Any, Any]:

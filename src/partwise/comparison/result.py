@@ -9,6 +9,7 @@ import numpy as np
 
 from partwise.comparison.factors import Factors
 from partwise.comparison.measures import matched
+from partwise.domains.text_measures import NEGLIGIBLE
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class Comparison:
         method : str
             Its name.
         n : int, default=8
-            Features of each, at most; those without weight are left out.
+            Features of each, at most; those without weight, or with at most a millionth of the largest, are left out.
 
         Returns
         -------
@@ -148,8 +149,10 @@ class Comparison:
         names = self.feature_names or [f"column{j}" for j in range(bases.shape[1])]
         found = []
         for row in bases:
-            order = np.argsort(-np.abs(row), kind="stable")[:n]
-            found.append([(names[j], float(row[j])) for j in order if row[j] != 0])
+            size = np.abs(row)
+            order = np.argsort(-size, kind="stable")[:n]
+            least = NEGLIGIBLE * size.max(initial=0.0)
+            found.append([(names[j], float(row[j])) for j in order if size[j] > least])
         return found
 
     def aligned(self, method: str, to: str | None = None) -> np.ndarray:

@@ -12,6 +12,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from partwise.domains.letters import composed
+
 _CONTRACTED = (
     "aren couldn didn doesn don hadn hasn haven isn ll mustn needn shan shouldn ve wasn weren wouldn"
 )
@@ -176,11 +178,12 @@ def stop_words_of(language: str) -> list[str]:
 
         return sorted({*ENGLISH_STOP_WORDS, *_CONTRACTED.split()})
     if name not in _WORDS:
-        near = difflib.get_close_matches(name, LANGUAGES, n=1)
+        near = difflib.get_close_matches(name, LANGUAGES, n=1, cutoff=0.75)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise ValueError(
             f"there are no stop words for '{language}'; there are lists for {', '.join(LANGUAGES)}.{hint} "
-            "Give the words themselves for another language, or None to leave none out."
+            "For another language give the words themselves (a list, or --stop-words FILE with --language none); "
+            "stop_words=None, or --language none, leaves no words out."
         )
     return sorted(set(_WORDS[name].split()))
 
@@ -208,4 +211,4 @@ def as_stop_words(given: Any) -> list[str] | None:
             raise ValueError(f"stop_words must be a language, a list of words, or None; it holds {word!r}.")
     if words and all(word.strip().lower() in LANGUAGES for word in words):
         return stop_words_of(",".join(words))
-    return sorted(set(words))
+    return sorted({composed(word) for word in words})

@@ -7,17 +7,22 @@ strings are never held together. The counting is scikit-learn's.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from partwise.domains.letters import Unspaced, composed, word_pattern
 from partwise.domains.stop_words import as_stop_words
+from partwise.domains.text_measures import NEGLIGIBLE
+from partwise.io.caller import callers_level
 
 __all__ = ["document_term_matrix", "leading_words", "make_vectorizer"]
 
-#: Words are runs of two or more letters; numbers are no words.
+#: Words are runs of two or more letters; numbers are no words. As a setting it stands for `letters.word_pattern`,
+#: which takes letters with their marks and is the same for ASCII.
 WORD = r"(?u)\b[^\W\d_]{2,}\b"
 
 VECTORIZERS = ("tfidf", "count")
@@ -50,7 +55,7 @@ def make_vectorizer(
     ngram_range : tuple of two int, default=(1, 1)
         Runs of how many words are counted: (1, 2) has words and pairs.
     token_pattern : str
-        Regular expression of a word; by default two or more letters.
+        Regular expression of a word; by default two or more letters, with the marks of their script.
 
     Returns
     -------
@@ -77,7 +82,7 @@ def make_vectorizer(
         max_df=max_df,
         max_features=max_features,
         ngram_range=tuple(ngram_range),
-        token_pattern=token_pattern,
+        token_pattern=word_pattern() if token_pattern == WORD else token_pattern,
     )
 
 
@@ -124,7 +129,7 @@ def leading_words(X: Any, words: Any, n: int = 10) -> list[list[tuple[str, float
     words : sequence of str
         The words, one for each column.
     n : int, default=10
-        Words of each row, at most; never those of weight zero or less.
+        Words of each row, at most; never those of weight zero or less, or of at most a millionth of the largest.
 
     Returns
     -------
@@ -144,7 +149,8 @@ def leading_words(X: Any, words: Any, n: int = 10) -> list[list[tuple[str, float
     for begin, end in zip(rows.indptr[:-1], rows.indptr[1:]):
         weights, places = rows.data[begin:end], rows.indices[begin:end]
         order = np.lexsort((places, -weights))[:n]
-        found.append([(str(words[places[j]]), float(weights[j])) for j in order if weights[j] > 0])
+        least = NEGLIGIBLE * max(weights.max(initial=0), 0)
+        found.append([(str(words[places[j]]), float(weights[j])) for j in order if weights[j] > least])
     return found
 
 
@@ -176,7 +182,10 @@ def fit_vectorizer(
     try:
         X = vectorizer.fit_transform(watch(passed))
     except ValueError as error:
-        raise _explained(error, vectorizer, passed.count) from error
+        raise _explained(error, vectorizer, passed) from error
+    # (A vectorizer that was given may know how to cut them.)
+    if passed.unspaced and getattr(vectorizer, "token_pattern", None) == word_pattern():
+        warnings.warn(Unspaced.ADVICE, stacklevel=callers_level())
     return sp.csr_array(X)
 
 
@@ -200,17 +209,24 @@ def apply_vectorizer(
         Their matrix.
     """
     passed = Passed(texts)
-    X = sp.csr_array(vectorizer.transform(watch(passed)))
+    try:
+        X = sp.csr_array(vectorizer.transform(watch(passed)))
+    except ValueError as error:
+        # A TfidfTransformer refuses a matrix without rows, by its own name.
+        if passed.count == 0 and "0 sample" in str(error):
+            raise _no_documents() from error
+        raise
     if passed.count == 0:
-        raise ValueError("there are no documents: X is empty.")
+        raise _no_documents()
     return X
 
 
 class Passed:
-    """Documents one after the other, checked to be strings and counted."""
+    """Documents one after the other, checked to be strings, in composed form (NFC), and counted."""
 
     def __init__(self, texts: Any) -> None:
         self.texts, self.count = as_texts(texts), 0
+        self.unspaced, self.lettered = Unspaced(), False
 
     def __iter__(self) -> Iterator[str]:
         self.count = 0
@@ -220,7 +236,9 @@ class Passed:
                     f"document {self.count} is {_shown(text)}, not a string. Drop such documents, or put '' there."
                 )
             self.count += 1
-            yield text
+            self.unspaced.see(text)
+            self.lettered = self.lettered or any(map(str.isalpha, text))
+            yield composed(text)
 
 
 def as_texts(texts: Any) -> Iterable[Any]:
@@ -254,17 +272,24 @@ def size_of(texts: Any) -> int | None:
     return len(texts) if hasattr(texts, "__len__") and not callable(texts) else None
 
 
-def _explained(error: ValueError, vectorizer: Any, n_documents: int) -> ValueError:
+def _explained(error: ValueError, vectorizer: Any, passed: Passed) -> ValueError:
     """scikit-learn's refusals as sentences about the documents; other errors as they are."""
+    n_documents = passed.count
+    advice = f" {Unspaced.ADVICE}" if passed.unspaced else ""
     if n_documents == 0 and "empty vocabulary" in str(error):
-        return ValueError("there are no documents: X is empty.")
+        return _no_documents()
     kept = ", ".join(
         f"{name}={getattr(vectorizer, name)!r}" for name in ("min_df", "max_df") if hasattr(vectorizer, name)
     )
     if "no terms remain" in str(error).lower() or "max_df corresponds" in str(error):
         return ValueError(
             f"no words are left of {n_documents} documents: none is in enough of them and not in too many ({kept}). "
-            "Lower min_df to 1, raise max_df to 1.0, or give more documents."
+            f"Lower min_df to 1, raise max_df to 1.0, or give more documents.{advice}"
+        )
+    if "empty vocabulary" in str(error).lower() and not passed.lettered:
+        return ValueError(
+            f"there are no words in {n_documents} documents: they hold numbers or signs, but no letters. "
+            "Check that the right texts, or the right column, were read."
         )
     if "empty vocabulary" in str(error).lower():
         return ValueError(
@@ -272,6 +297,10 @@ def _explained(error: ValueError, vectorizer: Any, n_documents: int) -> ValueErr
             "Check that the right texts were read, and the language of the stop words."
         )
     return error
+
+
+def _no_documents() -> ValueError:
+    return ValueError("there are no documents: X is empty.")
 
 
 def _shown(value: Any) -> str:

@@ -7,14 +7,18 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from partwise.domains.letters import composed
 from partwise.domains.text_rows import rows_of
 from partwise.io.budget import limited, spend
 from partwise.io.choice import names_rows
 from partwise.io.errors import DataError
+from partwise.io.layout import MISSING
+from partwise.io.reading import standard_input
 from partwise.io.text import broken_gzip, not_utf8, open_bytes, open_text
 from partwise.io.words import shorten
 
@@ -62,14 +66,14 @@ class Documents:
         Parameters
         ----------
         text : str
-            What it says.
+            What it says; is kept in composed form (NFC).
         name : str
             Its name.
         label : str, optional
             Its label.
         """
         spend(4 * len(text) + 200)
-        self.texts.append(text)
+        self.texts.append(composed(text))
         self.names.append(name)
         if self.labels is not None:
             self.labels.append(label or "")
@@ -92,7 +96,8 @@ def read_documents(
     path : str or path-like
         A folder, of which every .txt, .text and .md file is a document, those of folders in it too; a .txt file, of
         which every line is one; a .csv, .tsv, .jsonl, .json or .parquet file, of which every row is one. All but
-        .parquet may be gz-compressed. "-" is standard input, a document a line.
+        .parquet may be gz-compressed. "-" is standard input: a document a line or, where a column is named, a table
+        (CSV or JSON lines).
     column : str, optional
         The column (or key) of the texts; needed where there are several columns and none has a usual name.
     id : str, optional
@@ -119,12 +124,28 @@ def read_documents(
         With a sentence to act on.
     """
     source = os.fspath(path)
+    if source == "-" and not column is id is labels is None:
+        with stdin_table() as file:
+            return documents_of(file, "stdin", column, id, labels, encoding, strict, watch)
+    return documents_of(Path(source), source, column, id, labels, encoding, strict, watch)
+
+
+def documents_of(
+    file: Path,
+    source: str,
+    column: str | None,
+    id: str | None,
+    labels: str | None,
+    encoding: str | None,
+    strict: bool,
+    watch: Callable[[Iterable[Any]], Iterable[Any]],
+) -> Documents:
+    """As `read_documents`, for a file that has another name in notes and errors; "-" is the lines of stdin."""
     if encoding is not None:
         try:
             codecs.lookup(encoding)
         except LookupError:
             raise DataError(f"There is no encoding '{encoding}'; try utf-8, latin-1 or cp1252.") from None
-    file = Path(source)
     found = Documents([], [], source, None if labels is None else [])
     with limited(source):
         try:
@@ -180,6 +201,15 @@ def _read_lines(lines: Iterable[str], found: Documents) -> None:
             found.add(line.strip(), f"line{number}")
 
 
+@contextmanager
+def stdin_table() -> Iterator[Path]:
+    """Standard input as a file of a table, named by what it holds: .jsonl if it begins with a brace, else .csv."""
+    with standard_input(".csv", is_text=True) as file:
+        with file.open("rb") as stream:
+            head = stream.read(1 << 10).removeprefix(codecs.BOM_UTF8).lstrip()
+        yield file.rename(file.with_suffix(".jsonl")) if head.startswith((b"{", b"[{")) else file
+
+
 def _stdin_lines(encoding: str | None) -> Iterator[str]:
     for line in sys.stdin.buffer:
         yield line.decode(encoding or "utf-8")
@@ -203,7 +233,7 @@ def _read_folder(
         besides = f"; it has {others} other files" if others else ""
         raise DataError(
             f"{found.source} has no texts: no file below it ends in {', '.join(TEXT_FILES)}{besides}. "
-            "Name the texts .txt, or give a table with --column."
+            "Name the texts .txt, or give a table with a column of texts."
         )
     if len(files) == 1:
         raise DataError(
@@ -295,7 +325,7 @@ def _read_rows(
     id: str | None,
     labels: str | None,
 ) -> None:
-    """One document from each row; empty cells are documents without words."""
+    """One document from each row; cells that are missing, as in any table, are documents without words."""
     chosen: str | None = None
     empty = 0
     usual: str | None = None
@@ -316,7 +346,7 @@ def _read_rows(
                 f"{found.source}: row {number} is a bare string, where the first row has named values."
             )
         text = row.get(chosen or "")
-        missing = text is None or text != text
+        missing = text is None or text != text or str(text).strip() in MISSING
         empty += missing
         name = row.get(id) if id is not None else None
         label = row.get(labels) if labels is not None else None
@@ -331,8 +361,9 @@ def _read_rows(
         found.names, found.id = names, usual
         found.notes.append(f"{found.source}: column '{shorten(usual)}' names the documents.")
     if empty:
+        rows_have = "1 row has" if empty == 1 else f"{empty} rows have"
         found.notes.append(
-            f"{found.source}: {empty} rows have no text; they count as documents without words."
+            f"{found.source}: {rows_have} no text (empty, NA, None or the like); such documents have no words."
         )
 
 

@@ -1,8 +1,8 @@
 """How good topics are, by numbers: coherence of their words in a corpus, diversity, near-duplicates.
 
 Topics are the rows of a matrix over the words, from any method: NMF, SVD, LDA, k-means. The top words of a topic are
-those of largest weight; a word whose weight is zero or less is never one of them, so a topic may have fewer than
-asked for.
+those of largest weight; a word whose weight is negligible (at most a millionth of the largest), zero or less is never
+one of them, so a topic may have fewer than asked for.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 
 __all__ = ["near_duplicates", "npmi_coherence", "topic_diversity", "umass_coherence"]
+
+#: Weights of at most this share of the largest lead nothing: multiplicative updates leave 1e-34 where zero is meant.
+NEGLIGIBLE = 1e-6
 
 
 def npmi_coherence(components: Any, counts: Any, n_words: int = 10) -> np.ndarray:
@@ -155,7 +158,7 @@ def top_words(components: Any, n_words: int) -> list[np.ndarray]:
     components : array or sparse matrix of shape (n_topics, n_features)
         Weights of words.
     n_words : int
-        Words of each topic, at most; never those of weight zero or less.
+        Words of each topic, at most; never those of negligible weight, zero or less.
 
     Returns
     -------
@@ -166,7 +169,8 @@ def top_words(components: Any, n_words: int) -> list[np.ndarray]:
     if n_words < 1:
         raise ValueError(f"n_words must be at least 1; got {n_words}.")
     order = np.argsort(-H, axis=1, kind="stable")[:, :n_words]
-    return [found[row[found] > 0] for row, found in zip(H, order)]
+    least = NEGLIGIBLE * np.maximum(H.max(axis=1, initial=0.0), 0.0)
+    return [found[row[found] > low] for row, found, low in zip(H, order, least)]
 
 
 def _mean_over_pairs(

@@ -182,7 +182,7 @@ def _open(source: str, format: str | None, given: dict[str, Any]) -> Table:
     """Read a file, or standard input."""
     if source == "-":
         suffix = f".{(format or 'txt').lstrip('.').lower()}"
-        with _standard_input(suffix, format is None) as file:
+        with standard_input(suffix, format is None) as file:
             return _read(file, "stdin", suffix, given)
     file = Path(source)
     require_file(file, source)
@@ -213,7 +213,7 @@ def _several(given: str | Sequence[str]) -> tuple[str, ...]:
 
 
 @contextmanager
-def _standard_input(suffix: str, is_text: bool) -> Iterator[Path]:
+def standard_input(suffix: str, is_text: bool) -> Iterator[Path]:
     """Standard input as a file that can be read more than once, deleted afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"stdin{suffix}"

@@ -24,7 +24,8 @@ class PartsMixin:
         Parameters
         ----------
         n : int, default=10
-            Features of each part, at most; those of no weight are never listed.
+            Features of each part, at most; those of no weight, or of at most a millionth of the largest, are never
+            listed.
         specific : bool, default=False
             False ranks by weight, and so lists what is everywhere under every part. True ranks by what sets a part
             apart from the others, p · log((p + ε) / (q + ε)), where p is the feature's share of the part (weights

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from partwise.domains.text_measures import NEGLIGIBLE
+
 #: Features named for each part.
 TOP = 8
 
@@ -161,9 +163,10 @@ def feature_names_of(model: Any, given: Sequence[str] | None = None) -> list[str
 
 
 def leading(weights: np.ndarray, n: int) -> list[int]:
-    """The `n` places of most weight, largest first; never those of no weight."""
+    """The `n` places of most weight, largest first; never those of no weight, or of a millionth of the largest."""
     order = np.argsort(-1.0 * weights, kind="stable")[:n]
-    return [int(j) for j in order if weights[j] > 0]
+    least = NEGLIGIBLE * max(weights[order[0]], 0) if len(order) else 0.0
+    return [int(j) for j in order if weights[j] > least]
 
 
 def changed_parameters(model: Any) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class TopicsMixin:
         Parameters
         ----------
         n : int, default=10
-            Words of each topic, at most; never those of no weight.
+            Words of each topic, at most; never those of no weight, or of at most a millionth of the largest.
 
         Returns
         -------

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from partwise.core import Problem
+from partwise.domains.letters import composed
+from partwise.io.caller import callers_level
 from partwise.models.convention import conventional
 from partwise.models.inputs import Given
 from partwise.priors import Direction, SumPrior
@@ -46,7 +48,7 @@ def checked_seed_words(seed_words: Any, n_components: Any) -> dict[str, list[str
         listed = [words] if isinstance(words, str) else list(words)
         if not listed or not all(isinstance(word, str) for word in listed):
             raise ValueError(f"seed_words[{name!r}] must be a list of words; got {words!r}.")
-        found[name] = listed
+        found[name] = [composed(word) for word in listed]
     if isinstance(n_components, int) and len(found) > n_components:
         raise ValueError(
             f"seed_words names {len(found)} topics, more than n_components={n_components}; raise it."
@@ -78,7 +80,7 @@ def find_seeds(seed_words: dict[str, list[str]], vectorizer: Any, words: np.ndar
     if lacking:
         warnings.warn(
             f"Seed words that are not in the vocabulary, and so guide nothing: {', '.join(lacking)}.",
-            stacklevel=6,
+            stacklevel=callers_level(),
         )
     return Seeds(tuple(seed_words), tuple(columns))
 

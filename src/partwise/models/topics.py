@@ -27,6 +27,7 @@ from partwise.domains.text import (
 from partwise.domains.text_measures import npmi_coherence, topic_diversity
 from partwise.initial import INITS
 from partwise.initial.nndsvd import nndsvd
+from partwise.io.caller import callers_level
 from partwise.io.contents import Array, Either, Instance, Number, Record
 from partwise.io.registry import register_model
 from partwise.losses import Loss, as_loss
@@ -86,7 +87,7 @@ class TopicModel(TopicsMixin, NMF):
     ngram_range : tuple of two int, default=(1, 1)
         Runs of how many words are counted: (1, 2) has words and pairs of words.
     token_pattern : str
-        Regular expression of a word; by default a run of two or more letters.
+        Regular expression of a word; by default a run of two or more letters, with the marks of their script.
     seed_words : dict of lists of str, optional
         Words that guide named topics. These stand first, in this order; the others are free.
     seed_weight : float, default=0.1
@@ -324,10 +325,15 @@ class TopicModel(TopicsMixin, NMF):
             for t, value in enumerate(self.coherence_)
         ]
         mean = float(np.nanmean(self.coherence_)) if np.isfinite(self.coherence_).any() else float("nan")
+        said = (
+            f"NPMI coherence {mean:.3f}"
+            if np.isfinite(mean)
+            else "no coherence (no topic has two leading words)"
+        )
         return summarise(
             self,
             feature_names,
-            sentence=f"{self.solver_} {ending(self)}, NPMI coherence {mean:.3f}, diversity {self.diversity_:.2f}",
+            sentence=f"{self.solver_} {ending(self)}, {said}, diversity {self.diversity_:.2f}",
             figures={
                 "objective": self.objective_,
                 "reconstruction_err": self.reconstruction_err_,
@@ -397,7 +403,7 @@ class TopicModel(TopicsMixin, NMF):
             warnings.warn(
                 f"Documents without a word of the vocabulary, and so without a topic: {len(empty)} of "
                 f"{counts.shape[0]}, number {which} (counted from 0).",
-                stacklevel=5,
+                stacklevel=callers_level(),
             )
 
     def _new_vectorizer(self) -> Any:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from pathlib import Path
 from typing import Any
 
 from partwise.interrupts import uninterrupted
 from partwise.io.atomic import atomic_file
+from partwise.io.caller import callers_level
 
+#: How matplotlib begins its warning of a character that a font lacks.
+_NO_GLYPH = r"Glyph \d+ .*missing from"
 INK = "#22313f"
 FAINT = "#c9d1d9"
 SERIES = ("#1f6f8b", "#e07a5f", "#81a684", "#8d6a9f", "#d9a441", "#5c6b73")
@@ -123,5 +128,16 @@ def save_figure(drawing: Any, path: str | os.PathLike[str]) -> None:
     path : str or path-like
         The file; its suffix says the format.
     """
-    with atomic_file(path) as stream:
+    with atomic_file(path) as stream, warnings.catch_warnings(record=True) as said:
+        # matplotlib has a warning for each character that the font lacks; one sentence is enough for all.
+        warnings.filterwarnings("always", message=_NO_GLYPH)
         drawing.savefig(stream, format=Path(path).suffix[1:] or "png", metadata={"Software": None})
+    others = [one for one in said if not re.match(_NO_GLYPH, str(one.message))]
+    for other in others:
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    if len(others) < len(said):
+        warnings.warn(
+            "Pictures show boxes for characters that their font lacks (files of numbers and words have them). "
+            "Install a font that has them, and name it in matplotlib's settings (font.sans-serif in matplotlibrc).",
+            stacklevel=callers_level(),
+        )
