@@ -103,7 +103,7 @@ def test_bad_input(blobs):
         MixtureClassifier(2).fit(np.where(X > 5, np.nan, X), y)
     with pytest.raises(ValueError, match="training"):
         MixtureClassifier(2, training="magic").fit(X, y)
-    with pytest.warns(UserWarning, match=r"for instance 'odd'\) have fewer samples than n_mixtures=8"):
+    with pytest.warns(UserWarning, match=r"for instance 'odd'\) have fewer distinct samples than n_mixtures=8"):
         few = MixtureClassifier(8, penalty=1e-3).fit(X[58:124], y[58:124])
     assert np.bincount(few.component_class_).tolist() == [8, 4]
     with pytest.warns(ConvergenceWarning):

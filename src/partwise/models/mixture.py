@@ -343,6 +343,8 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         """Start, choice of the penalty, training; what there is when Ctrl-C or the time limit comes."""
         split = held_out(data, self.validation_fraction, rng) if self.early_stopping else []
         data, held = split[0] if split else (data, None)
+        if split:
+            counts = np.minimum(counts, class_counts(data, len(counts), self.n_mixtures))
         trained = Trained(self._start(session, data, counts, rng))
         self.penalties_: dict[str, list[float]] = {"penalty": [], "error": [], "loss": []}
         with session.interruptible():
@@ -431,8 +433,8 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         if len(few):
             one = self.classes_.tolist()[few[0]]
             warnings.warn(
-                f"{len(few)} of {len(counts)} classes (for instance {one!r}) have fewer samples "
-                f"than n_mixtures={self.n_mixtures}; they get one component for each sample.",
+                f"{len(few)} of {len(counts)} classes (for instance {one!r}) have fewer distinct "
+                f"samples than n_mixtures={self.n_mixtures}; they get one component for each.",
                 UserWarning,
                 stacklevel=4,
             )
