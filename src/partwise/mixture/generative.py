@@ -125,8 +125,14 @@ def variance_floor(data: Labelled) -> float:
 
 def start_gaussians(data: Labelled, clusters: Clusters) -> GaussianState:
     """Gaussians at clusters, with the mean variance within these."""
-    width = np.sqrt(max(clusters.width(data), variance_floor(data)))
+    width = np.sqrt(max(clusters.width, variance_floor(data)))
     return GaussianState(clusters.means, clusters.masses, width * np.eye(data.X.shape[1]))
+
+
+def bounded(problem: Gaussians, state: GaussianState) -> GaussianState:
+    """A start whose covariance is not below the least one: EM climbs only from there."""
+    root = bounded_root(problem, state.root @ state.root.T)
+    return state if np.allclose(root, state.root, rtol=1e-12, atol=0.0) else replace(state, root=root)
 
 
 def posterior_components(state: GaussianState, counts: np.ndarray) -> Components:
@@ -139,12 +145,18 @@ def posterior_components(state: GaussianState, counts: np.ndarray) -> Components
 
 def spread_root(problem: Gaussians, means: np.ndarray, masses: np.ndarray) -> np.ndarray:
     """The Cholesky factor of the shared covariance: second moments less those of the means, not below the least."""
-    d = means.shape[1]
     if problem.covariance == "tied":
         S = (problem.second - (means * masses[:, None]).T @ means) / problem.total
+    else:
+        S = np.diag((problem.second - masses @ means**2) / problem.total)
+    return bounded_root(problem, S)
+
+
+def bounded_root(problem: Gaussians, S: np.ndarray) -> np.ndarray:
+    """The Cholesky factor of the likeliest covariance of the problem's form, for samples of covariance S."""
+    if problem.covariance == "tied":
         return np.asarray(cholesky(at_least(S, problem.least), lower=True))
-    variance = (problem.second - masses @ means**2) / problem.total
-    least = np.diag(problem.least)
+    variance, least = np.diag(S), np.diag(problem.least)
     if problem.covariance == "spherical":
-        variance, least = np.full(d, variance.mean()), np.full(d, least.mean())
+        variance, least = np.full(len(S), variance.mean()), np.full(len(S), least.mean())
     return np.diag(np.sqrt(np.maximum(variance, least)))

@@ -1,9 +1,11 @@
-"""How little spread components may have: what a few more samples, spread as their classes are, would leave of it.
+"""How little spread components may have: what a few more samples, spread as the data are, would leave of it.
 
 Components at copies of one row have no spread, and a Gaussian without spread is sure of everything. With J
 components and n samples, one more sample for each component with the covariance C of its class would make the shared
-covariance (n Σ + J C) / (n + J): never less than J / (n + J) C, whatever Σ is. That is the least covariance here. It
-is a bound and no shrinkage, so that where samples are spread, estimates are those of maximum likelihood.
+covariance (n Σ + J C) / (n + J): never less than J / (n + J) C, whatever Σ is. In the same way one more sample for
+each of c classes, with the variances V of all samples, makes it no less than c / (n + c) V, which counts where a
+feature never changes within a class. The larger of the two is the least covariance here. It is a bound and no
+shrinkage, so that where samples are spread, estimates are those of maximum likelihood.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ def pseudo_share(data: Labelled, n_groups: int) -> float:
 
 
 def least_covariance(data: Labelled, n_components: int, floor: float) -> np.ndarray:
-    """The least covariance of components: `pseudo_share` of the one within classes, itself at least that of all.
+    """The least covariance of components: shares of the one within classes and of the variances of all samples.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ def least_covariance(data: Labelled, n_components: int, floor: float) -> np.ndar
         X[own] -= (weight[own] / weight[own].sum()) @ X[own]
     within = (X * share[:, None]).T @ X
     least = np.diag(np.maximum(pseudo_share(data, len(classes)) * spread, floor))
-    return pseudo_share(data, n_components) * at_least(within, least)
+    return at_least(pseudo_share(data, n_components) * within, least)
 
 
 def at_least(S: np.ndarray, least: np.ndarray) -> np.ndarray:

@@ -32,18 +32,22 @@ class Clusters(NamedTuple):
         Sums of the samples' weights.
     variance : float
         Mean over samples and features of the squared distance from the cluster's mean.
+    least : float
+        The least variance that components may have, as in `partwise.mixture.spread`, in the mean over features.
     class_variance : float
-        The same from the class's mean, or what `pseudo_share` takes of the variance of all samples if that is more.
+        As `variance`, from the class's mean; `least` if that is more.
     """
 
     means: np.ndarray
     masses: np.ndarray
     variance: float
+    least: float = 0.0
     class_variance: float = 0.0
 
-    def width(self, data: Labelled) -> float:
-        """The variance that components begin with: that within clusters, at least `pseudo_share` of the class's."""
-        return max(self.variance, pseudo_share(data, len(self.masses)) * self.class_variance)
+    @property
+    def width(self) -> float:
+        """The variance that components begin with: that within clusters, or the least."""
+        return max(self.variance, self.least)
 
 
 def class_counts(data: Labelled, n_classes: int, n_mixtures: int) -> np.ndarray:
@@ -105,10 +109,13 @@ def _clustered(data: Labelled, counts: np.ndarray, kind: str, rng: np.random.Gen
     variance = spread / max(total, 1e-300) / data.X.shape[1]
     centre = np.average(class_means, axis=0, weights=class_masses)
     all_spread = class_spread + float(class_masses @ ((np.array(class_means) - centre) ** 2).sum(axis=1))
-    # Classes of one sample each, or of copies of one, have no spread of their own.
-    class_variance = max(class_spread, pseudo_share(data, len(counts)) * all_spread)
-    class_variance /= max(total, 1e-300) * data.X.shape[1]
-    return Clusters(np.vstack(means), np.concatenate(masses), variance, class_variance)
+    least = max(
+        pseudo_share(data, int(np.sum(counts))) * class_spread, pseudo_share(data, len(counts)) * all_spread
+    )
+    size = max(total, 1e-300) * data.X.shape[1]
+    return Clusters(
+        np.vstack(means), np.concatenate(masses), variance, least / size, max(least, class_spread) / size
+    )
 
 
 def class_clusters(
@@ -143,7 +150,7 @@ def start_from_clusters(
 
     The width within clusters makes far too sure a classifier of correlated features, so the one of `widths` that
     fits the labels best is taken. Where clusters have next to no width (copies of a few rows), their width is the
-    least one of `Clusters.width`, and says little: more widths are tried, up to as many times the variance within
+    least one (`Clusters.width`), and says little: more widths are tried, up to as many times the variance within
     classes, and the widest is taken whose log-likelihood is less than that of the best by at most 1.
 
     A vector that all exponents share changes nothing and is taken off: the penalty would pay for it. Ctrl-C ends the
@@ -151,7 +158,7 @@ def start_from_clusters(
     """
     clusters = clustered(data, counts, kind, rng)
     floor = 1e-12 * max(float((data.X.astype(float) ** 2).mean()), 1e-300)
-    variance = max(clusters.width(data), floor)
+    variance = max(clusters.width, floor)
     narrow = variance > clusters.variance
     if narrow and len(widths) > 1:
         ratio = max(1.0, clusters.class_variance / variance)

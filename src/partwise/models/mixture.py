@@ -21,6 +21,7 @@ from partwise.mixture.generative import (
     COVARIANCES,
     GaussianEM,
     Gaussians,
+    bounded,
     posterior_components,
     start_gaussians,
 )
@@ -409,10 +410,11 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         state = start_gaussians(data, Clusters(**found))
         trained = Trained(posterior_components(state, counts))
         with session.interruptible():
+            problem = Gaussians(data, counts, self.covariance)
             result = run(
-                Gaussians(data, counts, self.covariance),
+                problem,
                 GaussianEM(),
-                state,
+                bounded(problem, state),
                 max_iter=self.max_iter,
                 stopping=TrainingProgress(self.tol),
                 name="em",
