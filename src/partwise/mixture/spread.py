@@ -45,14 +45,16 @@ def least_covariance(data: Labelled, n_components: int, floor: float) -> np.ndar
     """
     X, weight = data.X.astype(float), data.weight
     share = weight / data.total
-    spread = share @ (X - share @ X) ** 2
+    spread, size = share @ (X - share @ X) ** 2, share @ X**2
     classes = np.unique(data.y)
     for c in classes:
         own = data.y == c
         X[own] -= (weight[own] / weight[own].sum()) @ X[own]
     within = (X * share[:, None]).T @ X
-    least = np.diag(np.maximum(pseudo_share(data, len(classes)) * spread, floor))
-    return at_least(pseudo_share(data, n_components) * within, least)
+    # Second moments, from which covariances are made, keep no digits of a variance far below them.
+    least = np.maximum(pseudo_share(data, len(classes)) * spread, 1e-14 * size)
+    least = np.where(spread > 1e-12 * size, least, floor)
+    return at_least(pseudo_share(data, n_components) * within, np.diag(least))
 
 
 def at_least(S: np.ndarray, least: np.ndarray) -> np.ndarray:
@@ -71,10 +73,14 @@ def at_least(S: np.ndarray, least: np.ndarray) -> np.ndarray:
     -------
     array of shape (d, d)
     """
+    try:
+        cholesky(S - least, lower=True)
+    except np.linalg.LinAlgError:
+        pass
+    else:
+        return S
     root = cholesky(least, lower=True)
     half = solve_triangular(root, S, lower=True)
     values, vectors = eigh(solve_triangular(root, half.T, lower=True))
-    if values.min() >= 1.0:
-        return S
     turned = root @ vectors
     return np.asarray((turned * np.maximum(values, 1.0)) @ turned.T)

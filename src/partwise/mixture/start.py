@@ -98,8 +98,9 @@ def _clustered(data: Labelled, counts: np.ndarray, kind: str, rng: np.random.Gen
         X, weight = data.X[rows], data.weight[rows]
         centres, labels = class_clusters(X, weight, int(k), kind, rng)
         share = np.bincount(labels, weights=weight, minlength=int(k))
+        share = np.maximum(share, 1e-3 * weight.mean())
         means.append(centres)
-        masses.append(mass * np.maximum(share, 1e-3) / np.maximum(share, 1e-3).sum())
+        masses.append(mass * share / share.sum())
         spread += float(weight @ ((X - centres[labels]) ** 2).sum(axis=1, dtype=float))
         total += float(weight.sum())
         mean = weight @ X / weight.sum()

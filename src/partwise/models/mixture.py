@@ -61,7 +61,7 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_mixtures : int, default=8
-        Components for each class.
+        Components for each class; where a class has fewer distinct samples, one for each of these.
     training : {"contrastive", "em"}, default="contrastive"
         "contrastive" maximises the conditional likelihood of the labels. "em" fits mixtures of Gaussians
         to each class, with a covariance that all share, so that the posterior has the same form.
