@@ -36,7 +36,8 @@ class Gaussians:
         self.X, self.weight, self.total = data.X.astype(float), data.weight, data.total
         self.counts, self.covariance = counts, covariance
         self.starts = np.concatenate([[0], np.cumsum(counts)])
-        self.least = least_covariance(data, int(counts.sum()), variance_floor(data))
+        self.floor = variance_floor(data)
+        self.least = least_covariance(data, int(counts.sum()), self.floor)
         self.members = [np.flatnonzero((data.y == c) & (data.weight > 0)) for c in range(len(counts))]
         if covariance == "tied":
             self.second = (self.X * self.weight[:, None]).T @ self.X
@@ -159,4 +160,4 @@ def bounded_root(problem: Gaussians, S: np.ndarray) -> np.ndarray:
     variance, least = np.diag(S), np.diag(problem.least)
     if problem.covariance == "spherical":
         variance, least = np.full(len(S), variance.mean()), np.full(len(S), least.mean())
-    return np.diag(np.sqrt(np.maximum(variance, least)))
+    return np.diag(np.sqrt(np.maximum(variance, np.maximum(least, problem.floor))))
