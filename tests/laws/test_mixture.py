@@ -12,10 +12,17 @@ from sklearn.linear_model import LogisticRegression
 from partwise.core import run
 from partwise.mixture.components import Components, log_posterior
 from partwise.mixture.contrastive import Contrastive, Labelled, sums
-from partwise.mixture.generative import GaussianEM, Gaussians, posterior_components, start_gaussians
+from partwise.mixture.generative import (
+    GaussianEM,
+    Gaussians,
+    bounded,
+    posterior_components,
+    start_gaussians,
+)
 from partwise.mixture.lbfgs import Lbfgs, direction
 from partwise.mixture.multiplicative import AtOnce, Multiplicative, theta_step
-from partwise.mixture.start import clustered, start_from_clusters
+from partwise.mixture.spread import at_least, least_covariance
+from partwise.mixture.start import class_counts, clustered, start_from_clusters
 from partwise.mixture.training import train
 from partwise.parallel import thread_limit
 
@@ -255,3 +262,75 @@ def test_updates_made_at_once_may_lower_the_objective_and_those_in_turn_may_not(
             found.append(np.diff(trained(data, start, method(), max_iter=1).history["objective"])[0])
     assert min(gains[Multiplicative]) > 0.1
     assert min(gains[AtOnce]) < -0.01
+
+
+@given(seed=seeds)
+def test_a_covariance_with_a_least_one_is_the_likeliest_above_it(seed):
+    """−log|Σ| − tr Σ⁻¹S, against other covariances above the least; one above it already stays as it is."""
+    rng = np.random.default_rng(seed)
+    S, least, *others = (A @ A.T + 1e-3 * np.eye(3) for A in rng.normal(size=(6, 3, 3)))
+
+    def likelihood(sigma):
+        return -np.linalg.slogdet(sigma)[1] - np.trace(np.linalg.solve(sigma, S))
+
+    found = at_least(S, least)
+    scale = np.abs(least).max()
+    assert np.linalg.eigvalsh(found - least).min() > -1e-9 * scale
+    for other in others:
+        assert likelihood(found) >= likelihood(least + other) - 1e-9
+        assert likelihood(found) >= likelihood(found + 1e-3 * other) - 1e-9
+    assert at_least(least + S, least).tobytes() == (least + S).tobytes()
+
+
+def copies(seed, dtype=float):
+    """Samples that are copies of one or two rows a class, and a feature that never changes."""
+    rng = np.random.default_rng(seed)
+    rows, y = rng.gamma(1.0, 1.0, (6, 4)).astype(dtype), np.repeat(np.arange(3), 20)
+    X = rows[2 * y + rng.integers(2, size=60)]
+    X[:, 0] = 1.0
+    return Labelled(X, y, np.ones(60))
+
+
+@given(seed=seeds, unit=st.sampled_from([1e-6, 1.0, 1e6]), heavy=st.sampled_from([1e-6, 1.0, 1e6]))
+def test_the_start_at_copies_of_a_few_rows_has_a_width(seed, unit, heavy):
+    """The same posterior in every unit and for weights in any unit, not far below what one component gives."""
+    data = copies(seed)
+    counts = class_counts(data, 3, 8)
+    assert (counts <= 2).all()
+
+    def start(X, weight, counts):
+        rng = np.random.default_rng(0)
+        return start_from_clusters(Labelled(X, data.y, weight), counts, "kmeans", rng).class_scores(X)
+
+    here = log_posterior(start(data.X, data.weight, counts))
+    there = log_posterior(start(unit * data.X, heavy * data.weight, counts))
+    assert np.allclose(np.exp(here), np.exp(there), atol=1e-6)
+    one = log_posterior(start(data.X, data.weight, np.ones(3, int)))
+    mine = np.arange(60), data.y
+    assert here[mine].mean() > one[mine].mean() - 0.5
+
+
+@given(seed=seeds, covariance=st.sampled_from(["spherical", "diagonal", "tied"]))
+def test_em_of_copies_climbs_and_its_covariance_stays_above_the_least(seed, covariance):
+    data = copies(seed)
+    counts = class_counts(data, 3, 8)
+    problem = Gaussians(data, counts, covariance)
+    start = start_gaussians(data, clustered(data, counts, "kmeans", np.random.default_rng(0)))
+    result = run(problem, GaussianEM(), bounded(problem, start), max_iter=10)
+    assert (np.diff(result.history.objective) >= -1e-7).all()
+    sigma = result.state.root @ result.state.root.T
+    if covariance == "tied":
+        assert np.linalg.eigvalsh(sigma - problem.least).min() > -1e-9
+    elif covariance == "diagonal":
+        assert (np.diag(sigma - problem.least) > -1e-9).all()
+    else:
+        assert np.diag(sigma).mean() > np.diag(problem.least).mean() - 1e-9
+
+
+def test_the_least_covariance_follows_the_units_of_the_features():
+    rng = np.random.default_rng(0)
+    data = Labelled(rng.normal(size=(50, 3)), np.arange(50) % 2, np.ones(50))
+    units = np.array([1e-5, 1.0, 1e5])
+    least = least_covariance(data, 4, 1e-6)
+    scaled = least_covariance(Labelled(data.X * units, data.y, data.weight), 4, 1e-6)
+    assert np.allclose(scaled, least * np.outer(units, units), rtol=1e-6, atol=0.0)

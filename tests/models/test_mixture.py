@@ -103,7 +103,9 @@ def test_bad_input(blobs):
         MixtureClassifier(2).fit(np.where(X > 5, np.nan, X), y)
     with pytest.raises(ValueError, match="training"):
         MixtureClassifier(2, training="magic").fit(X, y)
-    with pytest.warns(UserWarning, match=r"for instance 'odd'\) have fewer samples than n_mixtures=8"):
+    with pytest.warns(
+        UserWarning, match=r"for instance 'odd'\) have fewer distinct samples than n_mixtures=8"
+    ):
         few = MixtureClassifier(8, penalty=1e-3).fit(X[58:124], y[58:124])
     assert np.bincount(few.component_class_).tolist() == [8, 4]
     with pytest.warns(ConvergenceWarning):
@@ -173,3 +175,84 @@ def test_one_spread_takes_no_notice_of_units_and_none_only_of_different_ones(som
 def test_wrong_readings_get_a_sentence(blobs, wrong, words):
     with pytest.raises(ValueError, match=words):
         MixtureClassifier(2, **wrong).fit(*blobs)
+
+
+def answers(flips, seed=0, n=80):
+    """Answers of three groups to eight questions, some of them turned round."""
+    groups = np.array([[1, 1, 1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0, 1, 0], [0, 0, 0, 0, 0, 1, 1, 1]])
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    return (groups[y] ^ (rng.random((n, 8)) < flips)).astype(float), y
+
+
+@pytest.mark.parametrize("parts", [None, 3])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"optimizer": "multiplicative"}, {"training": "em"}, {"training": "em", "covariance": "diagonal"}],
+)
+def test_questionnaires_with_few_distinct_rows(parts, settings):
+    (X, y), (Z, z) = answers(0.03), answers(0.2, seed=1)
+    if parts:
+        nmf = NMF(parts, random_state=0).fit(X)
+        X, Z = nmf.transform(X), nmf.transform(Z)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = MixtureClassifier(random_state=0, **settings).fit(X, y)
+    assert [str(one.message) for one in said if "distinct" in str(one.message)] == [
+        "3 of 3 classes (for instance 0) have fewer distinct samples than n_mixtures=8; "
+        "they get one component for each."
+    ]
+    assert model.score(X, y) > 0.97
+    assert model.score(Z, z) > 0.7
+    assert abs(model.history_["objective"][0]) < 50
+    sure = model.predict_proba(Z)
+    assert ((sure == 0) | (sure == 1)).mean() < 0.5
+    if not settings:
+        assert abs(sure.max(axis=1).mean() - model.score(Z, z)) < 0.2
+        assert 0 < sure.min() < sure.max() < 1
+        assert model.converged_
+        assert model.n_iter_ > 2
+
+
+def small_table(seed):
+    """A few samples of one of five kinds, one in three with a constant feature, in one of three units."""
+    rng = np.random.default_rng(seed)
+    d, c = rng.integers(1, 7), rng.integers(2, 5)
+    n = c if seed % 5 == 0 else rng.integers(c, 60)
+    y = np.concatenate([np.arange(c), rng.integers(c, size=n - c)])
+    X = [
+        lambda: rng.gamma(1.0, 1.0, (n, d)),
+        lambda: (rng.random((n, d)) < rng.random((c, d))[y]).astype(float),
+        lambda: rng.gamma(1.0, 1.0, (2 * c, d))[2 * y + rng.integers(2, size=n)],
+        lambda: rng.gamma(1.0, 1.0, (n, d)) + 2 * rng.random((c, d))[y],
+        lambda: rng.poisson(3 * rng.random((c, d))[y]).astype(float),
+    ][seed % 5]()
+    if seed % 3 == 0:
+        X[:, 0] = 3.0
+    return X * (1.0, 1e-6, 1e6)[seed % 7 % 3], y
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"init": "random"},
+        {"scale": "none"},
+        {"optimizer": "multiplicative"},
+        {"training": "em"},
+        {"training": "em", "covariance": "spherical"},
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_more_mixtures_are_no_worse_on_the_samples_they_learn_from(settings):
+    settings = {"max_iter": 100, "random_state": 0, **settings}
+    for seed in range(15):
+        X, y = small_table(seed)
+        many, one = (MixtureClassifier(k, **settings).fit(X, y) for k in (8, 1))
+        assert many.score(X, y) > one.score(X, y) - 0.02, seed
+        losses = [-m.predict_log_proba(X)[np.arange(len(y)), y].mean() for m in (many, one)]
+        assert losses[0] < losses[1] + 0.05, seed
+        # An exponent times the spread of its feature: how much a component's log-odds vary.
+        vary = (many.exponents_ - many.exponents_.mean(axis=0)) * X.std(axis=0)
+        assert np.abs(vary).max() < 5e3, seed
+        assert (np.diff(many.history_["objective"]) > -1e-7).all(), seed

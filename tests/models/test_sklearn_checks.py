@@ -102,7 +102,7 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore:X is not made of whole numbers")
 @pytest.mark.filterwarnings("ignore:π has reached its edge")
 @pytest.mark.filterwarnings("ignore:σ² has reached its floor")
-@pytest.mark.filterwarnings("ignore:.*fewer samples than n_mixtures")
+@pytest.mark.filterwarnings("ignore:.*fewer distinct samples than n_mixtures")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [

@@ -15,6 +15,7 @@ from scipy.linalg import cholesky, solve_triangular
 from partwise.core import Info, RunState
 from partwise.mixture.components import Components
 from partwise.mixture.contrastive import Labelled
+from partwise.mixture.spread import at_least, least_covariance
 from partwise.mixture.start import Clusters
 
 COVARIANCES = ("spherical", "diagonal", "tied")
@@ -36,6 +37,7 @@ class Gaussians:
         self.counts, self.covariance = counts, covariance
         self.starts = np.concatenate([[0], np.cumsum(counts)])
         self.floor = variance_floor(data)
+        self.least = least_covariance(data, int(counts.sum()), self.floor)
         self.members = [np.flatnonzero((data.y == c) & (data.weight > 0)) for c in range(len(counts))]
         if covariance == "tied":
             self.second = (self.X * self.weight[:, None]).T @ self.X
@@ -124,8 +126,14 @@ def variance_floor(data: Labelled) -> float:
 
 def start_gaussians(data: Labelled, clusters: Clusters) -> GaussianState:
     """Gaussians at clusters, with the mean variance within these."""
-    width = np.sqrt(max(clusters.variance, variance_floor(data)))
+    width = np.sqrt(max(clusters.width, variance_floor(data)))
     return GaussianState(clusters.means, clusters.masses, width * np.eye(data.X.shape[1]))
+
+
+def bounded(problem: Gaussians, state: GaussianState) -> GaussianState:
+    """A start whose covariance is not below the least one: EM climbs only from there."""
+    root = bounded_root(problem, state.root @ state.root.T)
+    return state if np.allclose(root, state.root, rtol=1e-12, atol=0.0) else replace(state, root=root)
 
 
 def posterior_components(state: GaussianState, counts: np.ndarray) -> Components:
@@ -137,15 +145,19 @@ def posterior_components(state: GaussianState, counts: np.ndarray) -> Components
 
 
 def spread_root(problem: Gaussians, means: np.ndarray, masses: np.ndarray) -> np.ndarray:
-    """The Cholesky factor of the shared covariance: second moments less those of the means."""
-    d = means.shape[1]
+    """The Cholesky factor of the shared covariance: second moments less those of the means, not below the least."""
     if problem.covariance == "tied":
         S = (problem.second - (means * masses[:, None]).T @ means) / problem.total
-        try:
-            return np.asarray(cholesky(S, lower=True))
-        except np.linalg.LinAlgError:
-            return np.asarray(cholesky(S + problem.floor * np.eye(d), lower=True))
-    variance = (problem.second - masses @ means**2) / problem.total
+    else:
+        S = np.diag((problem.second - masses @ means**2) / problem.total)
+    return bounded_root(problem, S)
+
+
+def bounded_root(problem: Gaussians, S: np.ndarray) -> np.ndarray:
+    """The Cholesky factor of the likeliest covariance of the problem's form, for samples of covariance S."""
+    if problem.covariance == "tied":
+        return np.asarray(cholesky(at_least(S, problem.least), lower=True))
+    variance, least = np.diag(S), np.diag(problem.least)
     if problem.covariance == "spherical":
-        variance = np.full(d, variance.mean())
-    return np.diag(np.sqrt(np.maximum(variance, problem.floor)))
+        variance, least = np.full(len(S), variance.mean()), np.full(len(S), least.mean())
+    return np.diag(np.sqrt(np.maximum(variance, np.maximum(least, problem.floor))))

@@ -75,7 +75,8 @@ def held_out(
     place = np.empty(len(data.y))
     for c in np.unique(data.y):
         rows = rng.permutation(np.flatnonzero(data.y == c))
-        place[rows] = np.arange(len(rows)) / len(rows)
+        # The only sample of a class is never held out: without it there would be no component.
+        place[rows] = np.arange(len(rows)) / len(rows) if len(rows) > 1 else np.inf
     masks = [(place >= fold * fraction) & (place < (fold + 1) * fraction) for fold in range(folds)]
     if any(mask.sum() < 20 or data.weight[mask].sum() == 0 for mask in masks):
         return []

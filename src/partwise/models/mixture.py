@@ -21,6 +21,7 @@ from partwise.mixture.generative import (
     COVARIANCES,
     GaussianEM,
     Gaussians,
+    bounded,
     posterior_components,
     start_gaussians,
 )
@@ -60,7 +61,7 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_mixtures : int, default=8
-        Components for each class.
+        Components for each class; where a class has fewer distinct samples, one for each of these.
     training : {"contrastive", "em"}, default="contrastive"
         "contrastive" maximises the conditional likelihood of the labels. "em" fits mixtures of Gaussians
         to each class, with a covariance that all share, so that the posterior has the same form.
@@ -343,6 +344,8 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         """Start, choice of the penalty, training; what there is when Ctrl-C or the time limit comes."""
         split = held_out(data, self.validation_fraction, rng) if self.early_stopping else []
         data, held = split[0] if split else (data, None)
+        if split:
+            counts = np.minimum(counts, class_counts(data, len(counts), self.n_mixtures))
         trained = Trained(self._start(session, data, counts, rng))
         self.penalties_: dict[str, list[float]] = {"penalty": [], "error": [], "loss": []}
         with session.interruptible():
@@ -407,10 +410,11 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         state = start_gaussians(data, Clusters(**found))
         trained = Trained(posterior_components(state, counts))
         with session.interruptible():
+            problem = Gaussians(data, counts, self.covariance)
             result = run(
-                Gaussians(data, counts, self.covariance),
+                problem,
                 GaussianEM(),
-                state,
+                bounded(problem, state),
                 max_iter=self.max_iter,
                 stopping=TrainingProgress(self.tol),
                 name="em",
@@ -431,8 +435,8 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         if len(few):
             one = self.classes_.tolist()[few[0]]
             warnings.warn(
-                f"{len(few)} of {len(counts)} classes (for instance {one!r}) have fewer samples "
-                f"than n_mixtures={self.n_mixtures}; they get one component for each sample.",
+                f"{len(few)} of {len(counts)} classes (for instance {one!r}) have fewer distinct "
+                f"samples than n_mixtures={self.n_mixtures}; they get one component for each.",
                 UserWarning,
                 stacklevel=4,
             )
