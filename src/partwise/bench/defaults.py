@@ -74,7 +74,7 @@ def measured(case: Case, rounds: int) -> dict[str, Any]:
                 found[f"{name}_iterations"] = int(model.n_iter_)
                 found[f"{name}_objective"] = score(W, model.components_)
         # From one start, named: others may themselves take the longer, the more iterations there may be.
-        start = {"init": "nndsvda", "tol": 0}
+        start: dict[str, Any] = {"init": "nndsvda", "tol": 0}
         one, some = (
             quickest(lambda n=n: NMF(k, max_iter=n, **start, **loss).fit(X), rounds) for n in (1, 11)
         )
