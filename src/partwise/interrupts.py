@@ -104,3 +104,12 @@ def terminable() -> Iterator[list[int]]:
         yield came
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def ignore_from_now_on() -> None:
+    """Ctrl-C no longer does anything in this process: for a program that is done, and whose exit code is settled.
+
+    Python's own last acts (it waits for threads, and calls what was to be called at its end) would print a traceback.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -56,3 +56,18 @@ def test_programs_keep_their_own_handlers():
             assert signal.getsignal(signal.SIGTERM) is own
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_ctrl_c_after_the_end_of_a_verb_changes_nothing(tmp_path):
+    """Python waits for threads at its end, and would print a traceback from there."""
+    program = (
+        "import atexit, signal, sys\n"
+        "atexit.register(signal.raise_signal, signal.SIGINT)\n"
+        "sys.argv = ['partwise', '--version']\n"
+        "from partwise.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stdout.startswith("partwise ")
+    assert done.stderr == ""

@@ -64,7 +64,9 @@ def run(case: str, folder: str, data: str) -> int:
     if case in VERBS:
         Path("out").mkdir()
         tell(f"begun {os.getpid()}", harness)
-        partwise.cli.app.main(VERBS[case].arguments(Path(data)))
+        # As it is typed: the program itself, with what it does at its end.
+        sys.argv = ["partwise", *VERBS[case].arguments(Path(data))]
+        partwise.cli.app.main()
         return 0
     fit = FITS[case]
     model, X = fit.begin()

@@ -12,7 +12,7 @@ import typer
 from partwise._version import __version__
 from partwise.cli.groups import ListedGroup
 from partwise.cli.options import writes_report
-from partwise.interrupts import never_ignored, terminable
+from partwise.interrupts import ignore_from_now_on, never_ignored, terminable
 from partwise.messages import printed
 from partwise.plugins import named, package_of
 
@@ -95,6 +95,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; bad input ends with one sentence on stderr and exit code 2."""
     with never_ignored(), terminable() as terminated:
         code = outcome(arguments)
+    if arguments is None:  # The program itself, and not one that calls it.
+        ignore_from_now_on()
     sys.exit(TERMINATED if terminated and code == INTERRUPTED else code)
 
 
