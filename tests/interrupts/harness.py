@@ -170,8 +170,9 @@ class Attempt:
                 load(self.folder / "out" / name)
             except Exception as error:
                 return f"{name} cannot be read: {error}"
-        # Python's last acts are to put the signal's own action back, which ends the process, and to be done.
-        if self.code in (0, -signal.SIGINT) and files and self.ended - self.sent < 5 * LAST_MOMENTS:
+        # Python's last acts are to put the signal's own action back, which ends the process, and to be done; to
+        # take down all libraries that a report needs takes half a second, more where other work goes on.
+        if self.code in (0, -signal.SIGINT) and files and self.ended - self.sent < 10 * LAST_MOMENTS:
             return "late"
         if self.code != 130:
             return f"exit code {self.code}: {self.errors[-3000:]}"
