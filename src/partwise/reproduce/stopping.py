@@ -20,6 +20,7 @@ CASES = (
     ("synthetic", 2.0, 20),
     ("synthetic", 1.0, 20),
     ("orl", 2.0, 49),
+    ("mnist-unit", 2.0, 49),
     ("20news-tfidf", 2.0, 20),
     ("20news-counts", 1.0, 20),
     ("mnist10k", 1.0, 40),
