@@ -171,3 +171,15 @@ def test_what_the_read_out_sees_has_one_size_whatever_the_scale():
     np.testing.assert_allclose((seen[:, :4] ** 2).sum(axis=1), 1.0)
     np.testing.assert_allclose((seen[:, 4:8] ** 2).sum(axis=1), 1.0)
     assert np.isfinite(readout_features(0.0 * W, H, np.ones(4))).all()
+
+
+def test_what_the_read_out_sees_keeps_its_bits_at_any_size():
+    from partwise.models.label_readout import readout_features
+
+    rng = np.random.default_rng(0)
+    W, H = rng.random((6, 3)), rng.random((3, 5))
+    seen = readout_features(W, H, np.ones(3))
+    with np.errstate(all="raise"):
+        np.testing.assert_array_equal(readout_features(W, np.ldexp(H, 1000), np.ones(3)), seen)
+        large = readout_features(np.ldexp(W, 1000), H, np.full(3, 2.0**1000))
+    np.testing.assert_array_equal(large, seen)

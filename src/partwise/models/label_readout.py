@@ -159,8 +159,11 @@ def readout_features(W: np.ndarray, components: np.ndarray, typical: np.ndarray)
     mean squares of the columns of W, so that nothing depends on how W and H share their scale.
     """
     A, H = W.astype(float), components.astype(float)
-    directions = normalize(A * np.linalg.norm(H, axis=1))
-    mass = A * np.abs(H).sum(axis=1)
+    # Directions and shares do not see the size of a row, nor that of H: powers of two keep squares within range.
+    H = np.ldexp(H, -np.frexp(np.abs(H).max(initial=0.0))[1])
+    rows = np.ldexp(A, -np.frexp(np.abs(A).max(axis=1, keepdims=True, initial=0.0))[1])
+    directions = normalize(rows * np.linalg.norm(H, axis=1))
+    mass = rows * np.abs(H).sum(axis=1)
     total = mass.sum(axis=1, keepdims=True)
     shares = np.where(total > 0, mass / np.where(total > 0, total, 1.0), 1.0 / max(mass.shape[1], 1))
     amounts = np.sqrt(A / typical) / np.sqrt(max(A.shape[1], 1))
