@@ -40,13 +40,13 @@ def test_places_are_read_as_indices_are(fitted, form):
     whole = by_hand(model, X)
     rows, columns = np.array([11, 2, 2, -1]), np.array([0, 6, 6, 1])
     given = form(X)
-    np.testing.assert_allclose(model.shares(given, rows, columns), whole[rows, columns], rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(model.shares(given, rows, columns), whole[rows, columns], rtol=1e-8, atol=1e-9)
     block = np.ix_([5, 1], [0, 2, 4])
-    np.testing.assert_allclose(model.shares(given, *block), whole[block], rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(model.shares(given, *block), whole[block], rtol=1e-8, atol=1e-9)
     stored = X.nonzero()
-    np.testing.assert_allclose(model.shares(given, *stored), whole[stored], rtol=1e-7, atol=1e-8)
-    np.testing.assert_allclose(model.shares(given, rows=[3, 4]), whole[[3, 4]], rtol=1e-7, atol=1e-8)
-    np.testing.assert_allclose(model.shares(given, columns=[3, 4]), whole[:, [3, 4]], rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(model.shares(given, *stored), whole[stored], rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.shares(given, rows=[3, 4]), whole[[3, 4]], rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.shares(given, columns=[3, 4]), whole[:, [3, 4]], rtol=1e-8, atol=1e-9)
     assert model.shares(given, [], []).shape == (0, 3)
 
 
