@@ -300,3 +300,20 @@ def test_a_model_that_does_not_choose_how_many_parts_says_so(tmp_path, capsys):
     assert "--model nmf does not choose how many parts there are" in said
     assert "--ard" in said
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(
+    "verb", [["fit", "-k", "2"], ["fit", "--model", "binary", "-k", "2"], ["tiles", "-k", "2"]]
+)
+def test_columns_without_data_are_left_out_and_not_asked_of_new_data(tmp_path, verb, capsys):
+    rng = np.random.default_rng(0)
+    X = (rng.random((30, 2)) < 0.5).astype(int) @ (rng.random((2, 4)) < 0.7).astype(int) > 0
+    lines = [",".join(["" if j in (1, 4) else str(int(row[j - (j > 1)])) for j in range(5)]) for row in X]
+    (tmp_path / "d.csv").write_text("a,empty,b,c,void\n" + "\n".join(lines) + "\n")
+    out = tmp_path / "out"
+    assert call(verb[0], tmp_path / "d.csv", *verb[1:], "-o", out, "--no-report", "-q") == 0
+    assert "'empty', 'void' have no data at all, and were left out" in capsys.readouterr().err
+    assert json.loads((out / "summary.json").read_text())["n_features"] == 3
+    (tmp_path / "new.csv").write_text("a,b,c\n1,0,1\n0,1,1\n")
+    assert call("transform", out / "model.partwise", tmp_path / "new.csv", "-o", tmp_path / "W.csv") == 0
+    assert len((tmp_path / "W.csv").read_text().splitlines()) == 3

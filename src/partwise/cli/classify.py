@@ -60,11 +60,13 @@ def classify(
 
     Without --test a fifth of the rows is held out to measure the error.
     """
-    from partwise.cli.columns import match_columns
+    from partwise.cli.columns import match_columns, without_blank
     from partwise.cli.pipeline import run
 
     size = picture_size(shape, deslant)
     known = labelled(train, labels, reading)
+    if size is None:
+        known = without_blank(known)
     if test is None:
         known, new = held_out(known, seed)
     else:

@@ -28,6 +28,39 @@ def say_repeated(samples: Samples) -> None:
         )
 
 
+def without_blank(samples: Samples, model: Any = None) -> Samples:
+    """The samples without the columns that have no data at all, which are named.
+
+    Nothing can be learned of them: they would only be counted among the columns of a result, and asked of new data.
+    They stay where they have no names, and where the model takes NaN for an error or knows of columns as nodes.
+    """
+    import numpy as np
+    from sklearn.utils import get_tags
+
+    X = samples.X
+    if samples.columns is None or not hasattr(X, "dtype") or X.dtype.kind != "f":
+        return samples
+    if model is not None:
+        nodes = get_tags(model).input_tags.pairwise or getattr(model, "graph_on", "samples") != "samples"
+        if nodes or getattr(model, "missing_values", np.nan) is None:
+            return samples
+    if hasattr(X, "tocsr"):
+        missing = np.isnan(X.data)
+        if not missing.any():
+            return samples
+        blank = np.bincount(X.tocoo().coords[1][missing], minlength=X.shape[1]) == X.shape[0]
+    else:
+        blank = np.isnan(X).all(axis=0)
+    if not blank.any() or blank.all():
+        return samples
+    names = [name for name, empty in zip(samples.columns, blank) if empty]
+    has, was = ("has", "was") if len(names) == 1 else ("have", "were")
+    say(f"Note: {samples.source}: {listed(names)} {has} no data at all, and {was} left out.")
+    left = np.flatnonzero(~blank)
+    X = X[:, left] if hasattr(X, "tocsr") else X.take(left, axis=1)
+    return replace(samples, X=X, columns=[samples.columns[j] for j in left])
+
+
 def match_model(samples: Samples, model: Any) -> Samples:
     """The samples with the columns of a model's fit, as `match_columns`; the model then forgets their names.
 

@@ -99,6 +99,7 @@ def fit(
     Ctrl-C stops early: the best factors so far are written.
     """
     from partwise.cli.classify import picture_size
+    from partwise.cli.columns import without_blank
     from partwise.cli.model_options import build_model
     from partwise.cli.pipeline import run
 
@@ -129,6 +130,8 @@ def fit(
     check_fit_takes(model, kind, labels, checkpoint)
     samples = samples_from(data, model, labels, reading)
     check_shape(size, samples.X)
+    if size is None:
+        samples = without_blank(samples, model)
     return run(
         model,
         samples,

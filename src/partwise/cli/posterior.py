@@ -80,6 +80,7 @@ def posterior(
 
     Ctrl-C stops early: what the draws so far say is written.
     """
+    from partwise.cli.columns import without_blank
     from partwise.cli.fit import missing_entries
     from partwise.cli.model_options import build_model
     from partwise.cli.pipeline import Samples, run
@@ -101,7 +102,7 @@ def posterior(
         "--seed": seed,
     }
     model = build_model(kind_of(kind), given, settings or (), quiet=quiet)
-    samples = Samples.read(data, model, reading)
+    samples = without_blank(Samples.read(data, model, reading), model)
     chosen = None if entry is None else entry_from(entry, model.n_components, samples)
     return run(
         model,

@@ -48,6 +48,7 @@ def tiles(
     reading: dict[str, Any],
 ) -> int:
     """Find tiles in DATA. Writes usage.csv, tiles.csv, tiles.png, model.partwise and summary.json into a folder."""
+    from partwise.cli.columns import without_blank
     from partwise.cli.model_options import build_model
     from partwise.cli.pipeline import Samples, run
 
@@ -61,7 +62,7 @@ def tiles(
         "--seed": seed,
     }
     model = build_model("boolean", given, quiet=quiet)
-    samples = Samples.read(data, model, reading)
+    samples = without_blank(Samples.read(data, model, reading), model)
     return run(model, samples, output, as_json=as_json, after=partial(measured, searches=trust))
 
 

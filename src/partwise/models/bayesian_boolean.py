@@ -19,6 +19,7 @@ from partwise.models.file_contents import BAYESIAN_BOOLEAN_CONTENTS
 from partwise.models.inputs import row_names, validated
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import counted, ending, summarise
+from partwise.models.unseen import PRIOR_ALONE, unseen_columns
 from partwise.models.yes_no import to_bit_table
 from partwise.parallel import over_rows
 from partwise.samplers.as_arviz import as_arviz
@@ -218,6 +219,7 @@ class BayesianBooleanMF(FactorModel):
         """
         self._validate_params()
         table, numbers = self._table(X, reset=True)
+        unseen_columns(self, table.by_column.totals(table.by_column.seen), PRIOR_ALONE)
         target = self._target(table)
         rng = as_generator(self.random_state)
         k = int(self.n_components)

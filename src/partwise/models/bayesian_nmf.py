@@ -21,6 +21,7 @@ from partwise.models.inputs import Given, given, place_of
 from partwise.models.nmf import _VALUES as _PRIORS  # noqa: F401 (registers the priors that a file may name)
 from partwise.models.parameters import choice, missing_mark, real, whole
 from partwise.models.summary import ending, summarise
+from partwise.models.unseen import PRIOR_ALONE, unseen_columns
 from partwise.parallel import own_threads
 from partwise.priors import Prior
 from partwise.samplers.as_arviz import as_arviz
@@ -190,6 +191,7 @@ class BayesianNMF(FactorModel):
         """
         self._validate_params()
         data = self._given(X, reset=True)
+        unseen_columns(self, data.X.column_observed(), PRIOR_ALONE)
         problem = self._problem(data.X)
         steps = self.n_chains * (self.n_warmup + self.n_draws * self.thin)
         self._forget()

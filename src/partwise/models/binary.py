@@ -26,6 +26,7 @@ from partwise.models.file_contents import BINARY_CONTENTS
 from partwise.models.inputs import given
 from partwise.models.parameters import choice, missing_mark, real, whole
 from partwise.models.summary import ending, summarise
+from partwise.models.unseen import unseen_columns
 from partwise.parallel import own_threads
 
 #: Exact inference up to here; beyond, the states are too many.
@@ -357,6 +358,7 @@ class BinaryNMF(FactorModel):
                 "entry: with noise='gaussian' there is no variance to learn and nothing for parts to tell apart. "
                 "Check that the right data were loaded."
             )
+        unseen = unseen_columns(self, data.X.column_observed(), "the parts are zero there")
         method = self._method(starting_noise(self.noise, counts))
         with (
             fit_session(
@@ -377,7 +379,7 @@ class BinaryNMF(FactorModel):
                 return replace(outcome, reason="interrupted") if session.interrupted else outcome
 
             outcomes = session.restarts(self.n_init, attempt)
-            session.keep(lambda: self._keep(counts, outcomes))
+            session.keep(lambda: self._keep(counts, outcomes, unseen))
             self._warn(counts)
 
     def _outcomes(
@@ -510,16 +512,18 @@ class BinaryNMF(FactorModel):
             return tuple(np.geomspace(10.0, 1.1, 15)) if rough else ()
         return schedule("anneal", self.anneal, 1, 1.0)
 
-    def _keep(self, counts: Counts, outcomes: list[Outcome]) -> None:
+    def _keep(self, counts: Counts, outcomes: list[Outcome], unseen: np.ndarray) -> None:
         self.restarts_ = [
             {"log_likelihood": one.log_likelihood, "n_iter": one.n_iter, "ended_by": one.reason}
             for one in outcomes
         ]
         found = max(outcomes, key=lambda one: np.nan_to_num(one.log_likelihood, nan=-np.inf))
-        order = np.argsort(-found.activation * found.W.sum(axis=1), kind="stable")
+        W = found.W.copy()
+        W[:, unseen] = 0.0
+        order = np.argsort(-found.activation * W.sum(axis=1), kind="stable")
         if not isinstance(self.init, str):
             order = np.arange(len(order))
-        self.components_ = found.W[order]
+        self.components_ = W[order]
         pi = found.activation[order]
         self.activation_ = pi if self.per_component else float(pi[0])
         self.n_components_ = len(pi)

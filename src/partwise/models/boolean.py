@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -27,8 +27,19 @@ from partwise.models.inputs import row_names, row_weight, validated
 from partwise.models.parameters import check_boolean, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.tile_details import tile_details
+from partwise.models.unseen import unseen_columns
 from partwise.models.yes_no import to_bit_table
 from partwise.well_formed import require_well_formed
+
+
+class Observed(NamedTuple):
+    """Yes/no data, packed and as they were, without columns of no entry; `seen` says which columns are left."""
+
+    table: BitTable
+    numbers: Any
+    array: Any
+    weights: Any
+    seen: np.ndarray
 
 
 @register_model
@@ -344,9 +355,9 @@ class BooleanMF(FactorModel):
         check_is_fitted(self)
         whole("n_restarts", n_restarts, 0)
         whole("n_resamples", n_resamples, 0)
-        X = self._array(X, reset=False)
-        table, numbers = self._packed(X, weights, sample_weight)
-        tiles = Tiles(self._usage(table), self.components_, 0.0)
+        table, numbers, X, weights, seen = self._observed(self._array(X, reset=False), weights, sample_weight)
+        columns = np.ascontiguousarray(self.components_[:, seen])
+        tiles = Tiles(usage_of(table, columns, Prices(*self.prices_)), columns, 0.0)
         rng = as_generator(self.random_state)
         seeds = rng.integers(2**31 - 1, size=n_restarts + n_resamples)
 
@@ -370,6 +381,8 @@ class BooleanMF(FactorModel):
         searches = n_restarts + n_resamples
         with fit_session(self, total=searches, quantity="wrong", title="trust: searches") as session:
             trust = measure_trust(session, table, tiles, again, resampled, n_restarts, n_resamples)
+            for one in (other for listed in trust["alternatives"] for other in listed):
+                one["columns"] = widened(one["columns"], seen)
             session.keep(lambda: setattr(self, "trust_", trust))
         return trust
 
@@ -380,7 +393,10 @@ class BooleanMF(FactorModel):
     ) -> np.ndarray:
         """Find the tiles and set the attributes; which rows use which tiles, `every_row` or those of some weight."""
         check_boolean(self)
-        table, numbers = self._table(X, weights, sample_weight, reset=True)
+        table, numbers, array, weights, seen = self._observed(
+            self._array(X, reset=True), weights, sample_weight
+        )
+        unseen_columns(self, seen, "no tile has such a column")
         settings = self._settings()
         if is_trivial(table):
             what = ("0: no tile", "1: one tile")[table.n_ones > 0]
@@ -406,9 +422,9 @@ class BooleanMF(FactorModel):
             if sample_weight is not None and every_row:
                 # Rows of no weight, which the search does not look at, use tiles too.
                 with session.interruptible():
-                    plain, _ = self._table(X, weights, reset=False)
+                    plain, _ = self._packed(array, weights, None)
                     usage = usage_of(plain, measures.tiles.columns, found.prices)
-            session.keep(lambda: self._keep(log, found, measures))
+            session.keep(lambda: self._keep(log, found, measures, seen))
         return usage
 
     def _validate_params(self) -> None:
@@ -421,11 +437,11 @@ class BooleanMF(FactorModel):
         """Which tiles each row of a table uses."""
         return usage_of(table, self.components_, Prices(*self.prices_))
 
-    def _keep(self, log: SearchLog, found: Found, measures: Measures) -> None:
-        """Set the attributes."""
+    def _keep(self, log: SearchLog, found: Found, measures: Measures, seen: np.ndarray) -> None:
+        """Set the attributes; columns that were not `seen` are in no tile."""
         self.ended_by_ = "interrupted" if log.session.interrupted else found.ended_by
         self.converged_ = self.ended_by_ in ("converged", "noise", "patience")
-        self.components_ = measures.tiles.columns
+        self.components_ = widened(measures.tiles.columns, seen)
         self.n_components_ = len(self.components_)
         self.n_samples_fit_ = len(measures.tiles.usage)
         # What was measured of an earlier fit says nothing of this one.
@@ -447,6 +463,21 @@ class BooleanMF(FactorModel):
     ) -> tuple[BitTable, Any]:
         """The packed table, and the numbers that the relaxed starts read."""
         return self._packed(self._array(X, reset=reset), weights, sample_weight)
+
+    def _observed(self, array: Any, weights: Any, sample_weight: Any) -> Observed:
+        """The data without the columns that have no observed entry.
+
+        Left in, such a column would count in the figures of the fit (bits, sizes of tables), and the start of a
+        search would decide whether tiles have it. Where no column has an entry, all are left.
+        """
+        table, numbers = self._packed(array, weights, sample_weight)
+        seen = table.by_column.totals(table.by_column.seen) > 0
+        if seen.all() or not seen.any():
+            return Observed(table, numbers, array, weights, np.ones(len(seen), bool))
+        kept = np.flatnonzero(seen)
+        array = array[:, kept]
+        weights = None if weights is None else _safe_indexing(weights, kept, axis=1)
+        return Observed(*self._packed(array, weights, sample_weight), array, weights, seen)
 
     def _array(self, X: Any, *, reset: bool) -> Any:
         return validated(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False)
@@ -506,3 +537,25 @@ class BooleanMF(FactorModel):
         tags.input_tags.allow_nan = self.missing_values is not None
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def widened(columns: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Columns of tiles among those `seen`, as columns among all.
+
+    Parameters
+    ----------
+    columns : array of bool of shape (…, n_seen)
+        Which of the columns that are seen are in each tile.
+    seen : array of bool of shape (n_features,)
+        Which columns these are.
+
+    Returns
+    -------
+    array of bool of shape (…, n_features)
+        False elsewhere.
+    """
+    if seen.all():
+        return columns
+    out = np.zeros((*columns.shape[:-1], len(seen)), bool)
+    out[..., seen] = columns
+    return out

@@ -35,6 +35,7 @@ from partwise.models.nmf import warn_unconverged
 from partwise.models.parameters import choice, missing_mark, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.units import Units, inside, outside
+from partwise.models.unseen import unseen_columns
 from partwise.solvers import pick_solver
 
 _KEPT = (
@@ -416,6 +417,7 @@ class DeepNMF(FactorModel):
         self._check_parameters()
         data = self._given(X, reset=True, sample_weight=sample_weight)
         self._check_sizes(data)
+        unseen = unseen_columns(self, data.X.column_observed(), "the parts are zero there")
         problem, structure = Problem(data.X), structure_of(self, data, y)
 
         def identity() -> dict[str, Any]:
@@ -429,6 +431,10 @@ class DeepNMF(FactorModel):
         ) as session:
             start = layer_by_layer(self, session, data) if self.pretrain else at_random(self, problem)
             done = self._joint(session, problem, start, structure)
+            if unseen.size:
+                first = done.H[0].copy()
+                first[:, unseen] = 0.0
+                done = done._replace(H=[first, *done.H[1:]])
             W, done = self._finish(session, problem, structure, done)
             session.keep(lambda: self._keep(problem, data, start, done, W, structure))
             if self.finetune or len(done.H) == 1:

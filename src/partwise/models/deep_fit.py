@@ -69,6 +69,8 @@ def layer_by_layer(model: Any, session: Session, data: Given) -> Start:
         def fitted(layer: NMF = layer, target: Any = target) -> dict[str, Any]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
+                # The model has said it of its own columns.
+                warnings.filterwarnings("ignore", ".* no observed entry", UserWarning)
                 W = layer.fit_transform(target, sample_weight=data.X.row_weight)
             course = {"objective_history": layer.history_["objective"], "seconds": layer.history_["seconds"]}
             return {"W": np.asarray(W), "H": layer.components_, **layer.restarts_[0], **course}

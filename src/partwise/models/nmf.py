@@ -37,6 +37,7 @@ from partwise.models.sampled_start import sample_helps, sampled_start
 from partwise.models.shares import shares_of
 from partwise.models.summary import ending, summarise
 from partwise.models.units import Units, exponent_of, in_units, inside, logarithm_constant, outside
+from partwise.models.unseen import unseen_columns
 from partwise.priors import ARD, COUPLINGS, NO_PRIOR, ElasticNet, Prior, SumPrior, entrywise
 from partwise.priors import REGISTRY as PRIORS
 from partwise.priors.scaled import times_power
@@ -685,6 +686,9 @@ class NMF(FactorModel):
                 W, Ht = self._start(problem, k, start, fixed, i, rng)
             if ours and helps(problem, solver):
                 W, Ht = frobenius_start(session, problem, W, Ht, self.tol, self.max_iter, rng, name)
+            if unseen.size:
+                Ht = Ht.copy()
+                Ht[unseen] = 0.0
             relevance = relevance_of(problem)
             if relevance is not None and self.init != "custom":
                 W, Ht = (W, Ht) if i == 0 else warmed(problem, solver, W, Ht, rng, f"warm{i}")
@@ -710,26 +714,14 @@ class NMF(FactorModel):
     def _unseen_columns(self, problem: Problem) -> np.ndarray:
         """Which columns have no observed entry, and nothing believed of them; said in a warning.
 
-        Nothing is learned of these. They are set to zero in every component: what a run leaves there comes from where
-        it started, and would be listed among the features of a part.
+        Nothing is learned of these. They are zero in every component from the start: what a run leaves there would
+        come from where it began, count in the size of the component, and be listed among the features of a part.
         """
-        told = problem.pairings or problem.prior_H.couplings() or self.fixed_components is not None
+        told = any(pairing.tells_columns for pairing in problem.pairings)
+        told = told or bool(problem.prior_H.couplings()) or self.fixed_components is not None
         if told or not problem.X.weighted or not problem.terms_H.empty:
             return np.zeros(0, dtype=int)
-        unseen = np.flatnonzero(problem.X.column_observed() == 0.0)
-        unseen = unseen[unseen < self.n_features_in_]
-        if unseen.size:
-            names = getattr(self, "feature_names_in_", None)
-            named = [str(j) if names is None else repr(str(names[j])) for j in unseen[:5]]
-            more = ", …" if unseen.size > 5 else ""
-            one = unseen.size == 1
-            warnings.warn(
-                f"Column{'' if one else 's'} {', '.join(named)}{more} {'has' if one else 'have'} no observed entry: "
-                f"nothing is learned of {'it' if one else 'them'}, and the parts are zero there.",
-                UserWarning,
-                stacklevel=6,
-            )
-        return unseen
+        return unseen_columns(self, problem.X.column_observed(), "the parts are zero there")
 
     def _finish(
         self, session: Session, problem: Problem, result: Result[State]

@@ -225,9 +225,16 @@ class Pairing(ABC):
     ----------
     scale_free : bool
         Whether columns of W may be multiplied by a number and those of Hᵀ divided by it at no cost.
+    tells_columns : bool
+        Whether it says something of single columns of the data, so that they can be learned without an entry.
     """
 
     scale_free: ClassVar[bool] = True
+
+    @property
+    def tells_columns(self) -> bool:
+        """Whether it says something of single columns of the data, so that they can be learned without an entry."""
+        return False
 
     @abstractmethod
     def value(self, W: np.ndarray, Ht: np.ndarray) -> float:

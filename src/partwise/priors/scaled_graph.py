@@ -48,6 +48,11 @@ class ScaledGraph(Pairing):
     counted: int | None = None
     of_H: bool = False
 
+    @property
+    def tells_columns(self) -> bool:
+        """A graph over the columns says which are alike."""
+        return self.of_H
+
     def value(self, W: np.ndarray, Ht: np.ndarray) -> float:
         """``(weight / 2) Σ_k s_k² w_kᵀ L w_k``."""
         tied, other = self._sides(W, Ht)
