@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import check_grad
+from scipy.special import expit
 
 from partwise import NMF, DeepNMF, SemiNMF, load, save
 from partwise.core import Checkpoint, Session
@@ -81,12 +82,12 @@ def test_gradients_by_finite_differences(activation):
     H = [draw.standard_normal(shape) for shape in shapes]
     W, X = draw.random((7, 3)), draw.standard_normal((7, 9))
     P, G = X @ H[0].T, H[0] @ H[0].T
-    for place, A in enumerate([W, H[2], H[1]]):
+    for place, A in enumerate([W, H[1], H[2]]):
 
         def parts(a, place=place):
-            new = [W, H[2], H[1]]
+            new = [W, H[1], H[2]]
             new[place] = a.reshape(new[place].shape)
-            return steps.gradient(new[0], [H[0], new[2], new[1]], P, G)
+            return steps.gradient(new[0], [H[0], *new[1:]], P, G)
 
         wrong = check_grad(
             lambda a, parts=parts: parts(a)[0].sum(),
@@ -94,17 +95,44 @@ def test_gradients_by_finite_differences(activation):
             A.ravel(),
         )
         assert wrong < 1e-5 * max(1.0, np.abs(parts(A.ravel())[1][place]).max())
-    rebuilt = steps.forward(W, H)[0][0] @ H[0]
+    rebuilt = steps.features(W, H)[0] @ H[0]
     loss = 0.5 * ((X - rebuilt) ** 2).sum() - 0.5 * (X**2).sum()
     assert steps.gradient(W, H, P, G)[0].sum() == pytest.approx(loss)
+
+
+@pytest.mark.parametrize("only", [None, 0, 1, 2])
+def test_gradients_of_a_few_rows_at_a_time_are_those_of_all(only):
+    draw = np.random.default_rng(3)
+    steps = ActivatedSteps(ACTIVATIONS["softplus"], semi=True)
+    H = [draw.standard_normal(shape) for shape in [(6, 9), (4, 6), (3, 4)]]
+    W, P, r = draw.random((50, 3)), draw.standard_normal((50, 6)), draw.random(50)
+    G = H[0] @ H[0].T
+    whole, every = (steps.gradient(W, H, P, G, r, one) for one in (only, None))
+    parted = steps.gradient(W, H, P, G, r, only, together=7)
+    np.testing.assert_allclose(parted[0], whole[0], rtol=1e-12)
+    for one, other in zip(parted[1], whole[1], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
+    for one, other in zip(whole[1], every[1] if only is None else [every[1][only]], strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_activations_have_their_slopes_and_inverses(activation):
     g = ACTIVATIONS[activation]
     z = np.linspace(-2, 2, 9)
-    np.testing.assert_allclose((g.value(z + 1e-6) - g.value(z - 1e-6)) / 2e-6, g.slope(z), atol=1e-8)
-    np.testing.assert_allclose(g.inverse(g.value(z)), z)
+    value, slope = g.both(z)
+    np.testing.assert_allclose((g.both(z + 1e-6)[0] - g.both(z - 1e-6)[0]) / 2e-6, slope, atol=1e-8)
+    np.testing.assert_allclose(g.inverse(value), z)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_softplus_and_sigmoid_keep_their_digits_everywhere(dtype):
+    z = np.concatenate([np.linspace(-80, 80, 3001), np.linspace(-1, 1, 3001)]).astype(dtype)
+    expected = {"softplus": (np.logaddexp(0, z), expit(z)), "sigmoid": (expit(z), expit(z) * expit(-z))}
+    for name, pair in expected.items():
+        for found, truth in zip(ACTIVATIONS[name].both(z), pair):
+            assert found.dtype == dtype
+            np.testing.assert_allclose(found, truth, rtol=20 * np.finfo(dtype).eps)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -55,7 +55,10 @@ def test_the_objective_never_rises_and_is_what_is_documented(kind, knowing):
     assert course[-1] < course[0]
     assert (W >= 0).all()
     # The documented objective, layer by layer.
-    F, g = [W], (lambda z: z) if model.activation is None else ACTIVATIONS[model.activation].value
+    F, g = (
+        [W],
+        (lambda z: z) if model.activation is None else lambda z: ACTIVATIONS[model.activation].both(z)[0],
+    )
     for H in model.bases_[:0:-1]:
         F.append(g(F[-1] @ H))
     F = F[::-1]
@@ -100,7 +103,12 @@ def test_gradients_by_finite_differences(activation, tied):
     C = {str(i): draw.standard_normal((k, 3)) for i, k in enumerate((4, 3, 2))}
     P, G, r = POSITIVE @ H[0].T, H[0] @ H[0].T, draw.random(60)
     if tied:
-        ties = steps._ties(steps.forward(W, H)[0], H)
+        F = steps.features(W, H)
+        ties = steps._ties(F, H, [steps._pulled(one) for one in F])
+        for i, (linear, quadratic) in ties.items():
+            terms, size = Graph(FRIENDS, 0.3).majorise(F[i]), 0.5 * (chained(H[: i + 1]) ** 2).sum(axis=1)
+            np.testing.assert_allclose(linear, terms.linear * size, atol=1e-12)
+            np.testing.assert_allclose(quadratic, terms.quadratic * size)
 
         def of_W(A):
             return steps._slopes(A.reshape(W.shape), H, C, P, G, r, ties)[0].sum()
@@ -114,7 +122,7 @@ def test_gradients_by_finite_differences(activation, tied):
 
         def value(A, i=i):
             bases = [*H[:i], A.reshape(H[i].shape), *H[i + 1 :]]
-            F, parts = steps.forward(W, bases)[0], [chained(bases[: j + 1]) for j in range(3)]
+            F, parts = steps.features(W, bases), [chained(bases[: j + 1]) for j in range(3)]
             found = steps._slopes(W, bases, C, P, G, r, None)[0].sum()
             graph = ScaledGraph(Graph(FRIENDS, 0.3))
             alone = StructuredSteps(g, True, replace(structure, graph=None, graph_layers=()))
@@ -125,7 +133,7 @@ def test_gradients_by_finite_differences(activation, tied):
 
         def slope(A, i=i):
             bases = [*H[:i], A.reshape(H[i].shape), *H[i + 1 :]]
-            return steps._slopes(W, bases, C, P, G, r, None)[1][len(H) - i].ravel()
+            return steps._slopes(W, bases, C, P, G, r, None)[1][i].ravel()
 
         assert check_grad(value, slope, H[i].ravel()) < 1e-4 * np.linalg.norm(slope(H[i].ravel()))
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from partwise.core import Problem, Session
+from partwise.core import Callback, Problem, Session
 from partwise.io.contents import Array, Flag, ListOf, Matrix, Number, OrNone, Record, Text
 from partwise.io.registry import register_model
 from partwise.losses import FROBENIUS
@@ -32,7 +32,7 @@ from partwise.models.label_readout import (
     typical_amounts,
 )
 from partwise.models.nmf import warn_unconverged
-from partwise.models.parameters import choice, missing_mark, real, whole
+from partwise.models.parameters import check_callbacks, choice, missing_mark, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.units import Units, inside, outside
 from partwise.models.unseen import unseen_columns
@@ -110,6 +110,9 @@ class DeepNMF(FactorModel):
         λ_g.
     n_neighbors : int, default=5
         For "knn".
+    callbacks : sequence of callables, optional
+        Each is called as ``callback(info, state)`` at the start and after every iteration of the joint fit; what
+        they are shown is of the data over 2^`data_exponent_`.
 
     Attributes
     ----------
@@ -219,6 +222,7 @@ class DeepNMF(FactorModel):
         graph_layer: int | Sequence[int] = -1,
         graph_weight: float = 0.1,
         n_neighbors: int = 5,
+        callbacks: Sequence[Callback] | None = None,
     ) -> None:
         self.layers = layers
         self.semi = semi
@@ -238,6 +242,7 @@ class DeepNMF(FactorModel):
         self.graph_layer = graph_layer
         self.graph_weight = graph_weight
         self.n_neighbors = n_neighbors
+        self.callbacks = callbacks
 
     # ------------------------------------------------------------------ public
 
@@ -387,7 +392,7 @@ class DeepNMF(FactorModel):
         if self.activation is None:
             return linear
         W = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-        return self._steps().forward(W, self.bases_)[0][0] @ self.bases_[0]
+        return self._steps().features(W, self.bases_)[0] @ self.bases_[0]
 
     def summary(self, feature_names: Sequence[str] | None = None) -> dict[str, Any]:
         """What was found, as plain data.
@@ -479,7 +484,7 @@ class DeepNMF(FactorModel):
     ) -> None:
         H = done.H
         units = Units(data.exponent, data.exponent, 2.0) if data.exponent else Units()
-        features = [W] if self.activation is None else self._steps().forward(W, H)[0]
+        features = [W] if self.activation is None else self._steps().features(W, H)
         basis = chained(H) if self.activation is None else H[0]
         loss = problem.data_loss(features[0], np.ascontiguousarray(basis.T))
         self.feature_means_ = [
@@ -555,9 +560,9 @@ class DeepNMF(FactorModel):
         # What was not observed is filled in anew from time to time.
         rounds = REFILLED if X.weighted else 1
         for _ in range(rounds):
-            P = filled_product(X, steps.forward(W, H)[0][0], Ht)
-            W, length = steps.rows(W, H, P, G, -(-self.max_iter // rounds), length)
-        F = steps.forward(W, H)[0][0]
+            P = filled_product(X, steps.features(W, H)[0], Ht)
+            W, length = steps.rows(W, H, P, G, steps=-(-self.max_iter // rounds), length=length)
+        F = steps.features(W, H)[0]
         return W, X.row_divergence(F, Ht, FROBENIUS, 0.0)[:, None]
 
     def _solved(self, problem: Problem, H: np.ndarray) -> np.ndarray:
@@ -603,6 +608,7 @@ class DeepNMF(FactorModel):
         missing_mark(self.missing_values)
         if self.max_time is not None:
             real("max_time", self.max_time)
+        check_callbacks(self)
         check_known(self)
 
     def _check_sizes(self, data: Given) -> None:

@@ -112,7 +112,7 @@ def at_random(model: Any, problem: Problem) -> Start:
     H = [draw((k, m)).astype(X.dtype) / X.dtype.type(np.sqrt(k)) for m, k in pairwise(sizes)]
     F = W if len(H) == 1 else W @ chained(H[1:])
     if model.activation is not None:
-        F = ActivatedSteps(ACTIVATIONS[model.activation], model.semi).forward(W, H)[0][0]
+        F = ActivatedSteps(ACTIVATIONS[model.activation], model.semi).features(W, H)[0]
     assert isinstance(X, InMemory)
     product, G = X.transposed_product(X.T.inner(F)).astype(float), weighted_gram(X, F).astype(float)
     if model.semi:
@@ -131,6 +131,7 @@ def joint_fit(
         "max_iter": model.max_iter if model.finetune else 0,
         "stopping": RelativeProgress(model.tol),
         "rng": as_generator(model.random_state),
+        "callbacks": list(model.callbacks or ()),
         # From a start that was cut short nothing is kept: whoever goes on begins with the start.
         "name": "" if session.stopped else "joint",
     }

@@ -6,9 +6,10 @@ beginning of each update: what is then minimised lies above the loss and touches
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import Protocol
 
 import numpy as np
 
@@ -17,11 +18,14 @@ from partwise.core.state import RunState
 from partwise.losses import FROBENIUS
 from partwise.matrix import InMemory
 from partwise.models.deep_activation import Activation
+from partwise.parallel import over_rows
 from partwise.priors import NO_PRIOR
 from partwise.solvers.sweep import inner_product, sweep
 
-#: Sweeps for each product with X, steps along the gradient for each factor, and how often a step is shortened.
-SWEEPS, STEPS, SHORTENED = 3, 2, 30
+#: Sweeps for each product with X.
+SWEEPS = 3
+#: Rows that pass through the layers together, so that what is made of them stays in cache.
+TOGETHER = 512
 
 
 @dataclass
@@ -155,6 +159,13 @@ def swept(H: np.ndarray, N: np.ndarray, G: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(A.T)
 
 
+class Further(Protocol):
+    """What else the objective says of the features of some rows at a layer."""
+
+    def __call__(self, layer: int, rows: slice, F: np.ndarray, value: np.ndarray, D: np.ndarray) -> None:
+        """Add it to the value of each row, and its derivative by F to D, both in place."""
+
+
 @dataclass(frozen=True)
 class ActivatedSteps(_Monotone):
     """Layers with a function between them: H_1 by least squares, the others along their gradients.
@@ -170,17 +181,34 @@ class ActivatedSteps(_Monotone):
     activation: Activation
     semi: bool
 
-    def forward(self, W: np.ndarray, H: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Features of every layer, F_1 … F_l = W, and what g was taken of: F_i = g(Z_i)."""
-        F, Z = [W], []
+    def forward(
+        self, W: np.ndarray, H: Sequence[np.ndarray]
+    ) -> tuple[list[np.ndarray], list[np.ndarray | None]]:
+        """Features of every layer, F_1 … F_l = W, and the derivatives of g where F_i = g(Z_i) was taken."""
+        F, slopes = [W], []
         for one in H[:0:-1]:
-            Z.append(F[-1] @ one)
-            F.append(self.activation.value(Z[-1]))
-        return F[::-1], Z[::-1]
+            value, slope = self.activation.both(F[-1] @ one)
+            F.append(value)
+            slopes.append(slope)
+        return F[::-1], slopes[::-1]
+
+    def features(self, W: np.ndarray, H: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """F_1 … F_l = W of all rows, a few rows at a time."""
+        if len(W) <= TOGETHER:
+            return self.forward(W, H)[0]
+        out = [np.empty((len(W), len(one)), W.dtype) for one in H]
+
+        def passed(start: int, stop: int) -> None:
+            for rows in _some(start, stop):
+                for whole, part in zip(out, self.forward(W[rows], H)[0]):
+                    whole[rows] = part
+
+        over_rows(passed, len(W), TOGETHER)
+        return out
 
     def value(self, problem: Problem, state: DeepState) -> float:
         """The objective."""
-        return objective(problem, self.forward(state.W, state.H)[0][0], state.H[0].T)
+        return objective(problem, self.features(state.W, state.H)[0], state.H[0].T)
 
     def gradient(
         self,
@@ -189,44 +217,100 @@ class ActivatedSteps(_Monotone):
         P: np.ndarray,
         G: np.ndarray,
         r: np.ndarray | None = None,
+        only: int | None = None,
+        further: Further | None = None,
+        together: int = TOGETHER,
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """½⟨F_1 G, F_1⟩ − ⟨P, F_1⟩ of each row, and its derivatives by W, H_l … H_2, in this order.
+        """½⟨F_1 G, F_1⟩ − ⟨P, F_1⟩ of each row, and its derivatives by W, H_2 … H_l, in this order.
 
         With P = X H_1ᵀ and G = H_1 H_1ᵀ this is the loss, but for a constant; r are weights of the rows.
+
+        Parameters
+        ----------
+        W, H, P, G, r : arrays
+            As above.
+        only : int, optional
+            The one derivative that is wanted: that by W (0), or by the basis H[only].
+        further : callable, optional
+            What else is to be added at each layer.
+        together : int
+            How many rows pass through the layers together.
+
+        Returns
+        -------
+        value : array of shape (len(W),)
+            The value of each row.
+        slopes : list of arrays
+            The derivatives; the one that is wanted, if `only` is given.
         """
-        F, Z = self.forward(W, H)
+        value = np.empty(len(W))
+        by_W = np.empty_like(W) if not only else None
+        parts: dict[int, list[np.ndarray]] = {}
+
+        def passed(start: int, stop: int) -> None:
+            for rows in _some(start, stop, together):
+                value[rows], D, parts[rows.start] = self._passed(W[rows], H, P, G, r, only, further, rows)
+                if by_W is not None:
+                    by_W[rows] = D
+
+        # Ranges, and with them sums, do not depend on the number of threads.
+        over_rows(passed, len(W), together)
+        sums = [reduce(np.add, each) for each in zip(*(parts[start] for start in sorted(parts)))]
+        return value, sums if by_W is None else [by_W, *sums]
+
+    def _passed(
+        self,
+        W: np.ndarray,
+        H: Sequence[np.ndarray],
+        P: np.ndarray,
+        G: np.ndarray,
+        r: np.ndarray | None,
+        only: int | None,
+        further: Further | None,
+        rows: slice,
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """`gradient` of some rows, of which W is given: the values, the derivatives by W, those by bases."""
+        F, slopes = self.forward(W, H)
         D = F[0] @ G
-        value = (F[0] * (0.5 * D - P)).sum(axis=1, dtype=float)
-        D -= P
+        value = np.einsum("ij,ij->i", F[0], 0.5 * D - P[rows]).astype(float)
+        D -= P[rows]
         if r is not None:
-            value, D = r * value, D * r[:, None].astype(D.dtype)
-        slopes = []
-        for i in range(1, len(H)):
-            D = D * self.activation.slope(Z[i - 1])
-            slopes.append(F[i].T @ D)
-            D = D @ H[i].T
-        return value, [D, *slopes[::-1]]
+            value *= r[rows]
+            D *= r[rows, None].astype(D.dtype)
+        by_base = []
+        for i in range(len(H)):
+            if i > 0:
+                slope = slopes[i - 1]
+                D = D if slope is None else np.multiply(D, slope, out=D)
+                if only is None or only == i:
+                    by_base.append(F[i].T @ D)
+                if only == i:
+                    break
+                D = D @ H[i].T
+            if further is not None:
+                further(i, rows, F[i], value, D)
+        return value, D, by_base
 
     def moved(self, problem: Problem, state: DeepState) -> DeepState:
         """H_1, then W, H_l … H_2."""
         X, W, H = problem.X, state.W, state.H
         assert isinstance(X, InMemory)
-        F = self.forward(W, H)[0][0]
+        F = self.features(W, H)[0]
         Ht = np.ascontiguousarray(H[0].T)
         H[0] = self._first(Ht, filled_product(X.T, Ht, F), weighted_gram(X, F))
         Ht = np.ascontiguousarray(H[0].T)
         P, G = filled_product(X, F, Ht), H[0] @ Ht
         lengths, r = dict(state.lengths), X.row_weight
-        W, lengths["W"] = self.rows(W, H, P, G, STEPS, lengths.get("W"))
+        W, lengths["W"] = self.rows(W, H, P, G, length=lengths.get("W"))
         for i in range(len(H) - 1, 0, -1):
 
             def of_base(A: np.ndarray, i: int = i) -> tuple[np.ndarray, np.ndarray]:
-                value, slopes = self.gradient(W, [*H[:i], A, *H[i + 1 :]], P, G, r)
-                return value.sum(keepdims=True)[:, None], slopes[len(H) - i]
+                value, (slope,) = self.gradient(W, [*H[:i], A, *H[i + 1 :]], P, G, r, i)
+                return value.sum(keepdims=True)[:, None], slope
 
             lower = -np.inf if self.semi else 0.0
-            H[i], lengths[str(i)] = descended(of_base, H[i], lower, STEPS, lengths.get(str(i)))
-        F = self.forward(W, H)[0][0]
+            H[i], lengths[str(i)] = descended(of_base, H[i], lower, 1, lengths.get(str(i)))
+        F = self.features(W, H)[0]
         return DeepState(W, as_bases(H), lengths, objective=loss_of(problem, F, Ht, P, G))
 
     def rows(
@@ -235,16 +319,26 @@ class ActivatedSteps(_Monotone):
         H: Sequence[np.ndarray],
         P: np.ndarray,
         G: np.ndarray,
-        steps: int,
+        r: np.ndarray | None = None,
+        further: Further | None = None,
+        steps: int = 1,
         length: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """W after steps along its gradient, each row with a length of its own."""
+        """W after steps along its gradient, each row with a length of its own; a few rows at a time."""
+        out, lengths = np.empty_like(W), np.empty((len(W), 1))
 
-        def of_rows(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            value, slopes = self.gradient(A, H, P, G)
-            return value[:, None], slopes[0]
+        def passed(start: int, stop: int) -> None:
+            for rows in _some(start, stop):
 
-        return descended(of_rows, W, 0.0, steps, length)
+                def of_rows(A: np.ndarray, rows: slice = rows) -> tuple[np.ndarray, np.ndarray]:
+                    value, slope, _ = self._passed(A, H, P, G, r, 0, further, rows)
+                    return value[:, None], slope
+
+                before = None if length is None else length[rows]
+                out[rows], lengths[rows] = descended(of_rows, W[rows], 0.0, steps, before)
+
+        over_rows(passed, len(W), TOGETHER)
+        return out, lengths
 
     def _first(self, Ht: np.ndarray, product: np.ndarray, G: np.ndarray) -> np.ndarray:
         if not self.semi:
@@ -255,6 +349,12 @@ class ActivatedSteps(_Monotone):
         return np.ascontiguousarray((Ht + more).T, dtype=Ht.dtype)
 
 
+def _some(start: int, stop: int, together: int = TOGETHER) -> Iterator[slice]:
+    """Slices of a few rows each."""
+    for first in range(start, stop, together):
+        yield slice(first, min(first + together, stop))
+
+
 def descended(
     function: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     A: np.ndarray,
@@ -262,7 +362,10 @@ def descended(
     steps: int,
     length: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Projected gradient steps of spectral length (Birgin, Martínez & Raydan 2000), shortened until the value falls.
+    """Projected gradient steps of spectral length (Birgin, Martínez & Raydan 2000).
+
+    A step after which the value has not fallen is not made, and the next one is shorter: a second trial of a few rows
+    would cost as much as a step of all of them.
 
     Parameters
     ----------
@@ -292,21 +395,20 @@ def descended(
         return np.asarray(values.sum(axis=axis, keepdims=True, dtype=float))
 
     if length is None:
-        size = 0.1 * np.sqrt(np.mean(A.astype(float) ** 2) + 1e-12)
-        length = size / np.sqrt(total(slope**2) / (A.size / len(value)) + 1e-300)
+        each = A.size / len(value)
+        size = 0.1 * np.sqrt(total(A.astype(float) ** 2) / each + 1e-12)
+        length = size / np.sqrt(total(slope**2) / each + 1e-300)
     for _ in range(steps):
-        for _ in range(SHORTENED):
-            trial = np.maximum(A - length * slope, lower).astype(A.dtype)
-            new, new_slope = function(trial)
-            fell = new <= value + 1e-4 * total(slope * (trial - A))
-            if fell.all():
-                break
-            length = np.where(fell, length, 0.25 * length)
-        trial, new_slope = np.where(fell, trial, A), np.where(fell, new_slope, slope)
+        trial = np.maximum(A - length * slope, lower).astype(A.dtype)
+        new, new_slope = function(trial)
         moved, turned = trial - A, new_slope - slope
+        fell = new <= value + 1e-4 * total(slope * moved)
         far, bent = total(moved**2), total(moved * turned)
         with np.errstate(divide="ignore", invalid="ignore"):
-            length = np.where(bent > 0, far / bent, np.where(far > 0, 2.0 * length, length))
-        length = np.clip(length, 1e-12, 1e12)
-        A, value, slope = trial, np.where(fell, new, value), new_slope
+            spectral = np.where(bent > 0, far / bent, np.where(far > 0, 2.0 * length, length))
+        length = np.clip(np.where(fell, spectral, 0.25 * length), 1e-12, 1e12)
+        A, slope = (
+            (trial, new_slope) if fell.all() else (np.where(fell, trial, A), np.where(fell, new_slope, slope))
+        )
+        value = np.where(fell, new, value)
     return A, length

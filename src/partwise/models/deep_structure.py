@@ -19,9 +19,10 @@ from partwise.core import Problem
 from partwise.matrix import InMemory
 from partwise.models.deep_activation import Activation
 from partwise.models.deep_steps import (
-    STEPS,
+    TOGETHER,
     ActivatedSteps,
     DeepState,
+    Further,
     as_bases,
     chained,
     descended,
@@ -35,7 +36,7 @@ from partwise.models.label_part import Labels
 from partwise.priors import Graph
 
 #: What stands between layers without an activation.
-IDENTITY = Activation(lambda z: z, np.ones_like, lambda f: f)
+IDENTITY = Activation(lambda z: (z, None), lambda f: f)
 
 
 @dataclass(frozen=True)
@@ -86,31 +87,40 @@ class StructuredSteps(ActivatedSteps):
 
     def value(self, problem: Problem, state: DeepState) -> float:
         """The objective; C is found first where the state has none."""
-        F = self.forward(state.W, state.H)[0]
+        F = self.features(state.W, state.H)
         if not state.C:
             state.C = self.label_factors(problem, F, {})
         loss = objective(problem, F[0], np.ascontiguousarray(state.H[0].T))
         return loss + self.known(problem, F, state.H, state.C)
 
     def known(
-        self, problem: Problem, F: list[np.ndarray], H: list[np.ndarray], C: dict[str, np.ndarray]
+        self,
+        problem: Problem,
+        F: list[np.ndarray],
+        H: list[np.ndarray],
+        C: dict[str, np.ndarray],
+        rough: dict[int, np.ndarray] | None = None,
     ) -> float:
-        """What labels and graph add to the objective."""
-        total, s = 0.0, self.structure
+        """What labels and graph add to the objective; `rough` has the roughness of features where it is known."""
+        total, s, rough = 0.0, self.structure, rough or {}
         if s.labels is not None:
             r = _counts(problem)[s.labels.at]
             for i in s.label_layers:
                 off = s.labels.seen * (F[i][s.labels.at].astype(float) @ C[str(i)] - s.labels.Y)
                 total += 0.5 * s.label_weight * float(r @ (off * off).sum(axis=1))
         for i in s.graph_layers:
-            total += 0.5 * float(self._roughness(F[i]) @ _sizes(H, i))
+            total += 0.5 * float((rough[i] if i in rough else self._roughness(F[i])) @ _sizes(H, i))
         return total
 
-    def _roughness(self, F: np.ndarray) -> np.ndarray:
-        """λ_g f_kᵀ L f_k of every part."""
+    def _pulled(self, F: np.ndarray) -> np.ndarray:
+        """λ_g L F."""
         assert self.structure.graph is not None
-        A = F.astype(float)
-        return np.asarray(np.einsum("ij,ij->j", A, 0.5 * self.structure.graph.gradient(A)))
+        return 0.5 * self.structure.graph.gradient(F.astype(float, copy=False))
+
+    def _roughness(self, F: np.ndarray, pulled: np.ndarray | None = None) -> np.ndarray:
+        """λ_g f_kᵀ L f_k of every part; `pulled` is λ_g L F where it is known."""
+        pulled = self._pulled(F) if pulled is None else pulled
+        return np.asarray(np.einsum("ij,ij->j", F, pulled, dtype=float))
 
     # ---------------------------------------------------------------- the updates
 
@@ -146,51 +156,87 @@ class StructuredSteps(ActivatedSteps):
         """C, H_1, then W, H_l … H_2."""
         X, W, H = problem.X, state.W, state.H
         assert isinstance(X, InMemory)
-        F = self.forward(W, H)[0]
+        F = self.features(W, H)
         C = self.label_factors(problem, F, state.C or {})
         Ht = np.ascontiguousarray(H[0].T)
         G = weighted_gram(X, F[0])
+        pulled = {i: self._pulled(F[i]) for i in self.structure.graph_layers}
         for i in self.structure.graph_layers:
             M = _between(H, i, 0)
-            G = G + (M.T * self._roughness(F[i])) @ M
+            G = G + (M.T * self._roughness(F[i], pulled[i])) @ M
         H[0] = self._first(Ht, filled_product(X.T, Ht, F[0]), G.astype(W.dtype))
         Ht = np.ascontiguousarray(H[0].T)
         P, G = filled_product(X, F[0], Ht), H[0] @ Ht
         r, lengths = _counts(problem), dict(state.lengths or {})
-        ties = self._ties(F, H)
-
-        def of_rows(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            value, slopes = self._slopes(A, H, C, P, G, r, ties, 0)
-            return value[:, None], slopes[0]
-
-        W, lengths["W"] = descended(of_rows, W, 0.0, STEPS, lengths.get("W"))
+        ties = self._ties(F, H, pulled)
+        further = self._further(H, C, r, ties, {})
+        W, lengths["W"] = self.rows(W, H, P, G, r, further, length=lengths.get("W"))
+        rough: dict[int, np.ndarray] = {}
         for i in range(len(H) - 1, 0, -1):
             # Features from this layer on do not change with its basis, only the sizes of their parts.
-            F = self.forward(W, H)[0]
-            rough = {j: self._roughness(F[j]) for j in self.structure.graph_layers if j >= i}
+            if i in self.structure.graph_layers:
+                rough[i] = self._roughness(self.features(W, H[i:])[0])
 
-            def of_base(
-                A: np.ndarray, i: int = i, rough: dict[int, np.ndarray] = rough
-            ) -> tuple[np.ndarray, np.ndarray]:
+            def of_base(A: np.ndarray, i: int = i) -> tuple[np.ndarray, np.ndarray]:
                 bases = [*H[:i], A, *H[i + 1 :]]
-                value, slopes = self._slopes(W, bases, C, P, G, r, None, i, rough)
-                return value.sum(keepdims=True)[:, None], slopes[1]
+                value, (slope,) = self._slopes(W, bases, C, P, G, r, None, i, rough)
+                return value.sum(keepdims=True)[:, None], slope
 
             lower = -np.inf if self.semi else 0.0
-            H[i], lengths[str(i)] = descended(of_base, H[i], lower, STEPS, lengths.get(str(i)))
+            H[i], lengths[str(i)] = descended(of_base, H[i], lower, 1, lengths.get(str(i)))
         found = DeepState(W, as_bases(H), lengths, C)
-        F = self.forward(W, H)[0]
-        found.objective = loss_of(problem, F[0], Ht, P, G) + self.known(problem, F, H, C)
+        F = self.features(W, H)
+        found.objective = loss_of(problem, F[0], Ht, P, G) + self.known(problem, F, H, C, rough)
         return found
 
-    def _ties(self, F: list[np.ndarray], H: list[np.ndarray]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-        """Linear and quadratic terms of the features of each layer with a graph, above it and touching it at F."""
+    def _ties(
+        self, F: list[np.ndarray], H: list[np.ndarray], pulled: dict[int, np.ndarray]
+    ) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """Linear and quadratic terms of the features of each layer with a graph, above it and touching it at F.
+
+        They are those of `partwise.priors.Graph`, from λ_g L F, which is known here.
+        """
         found, graph = {}, self.structure.graph
         for i in self.structure.graph_layers:
             assert graph is not None
-            terms, size = graph.majorise(F[i]), 0.5 * _sizes(H, i)
-            found[i] = np.asarray(terms.linear) * size, np.asarray(terms.quadratic) * size
+            quadratic = 2.0 * graph.weight * graph.degrees[:, None] * _sizes(H, i)
+            found[i] = pulled[i] * _sizes(H, i) - quadratic * F[i], quadratic
         return found
+
+    def _further(
+        self,
+        H: list[np.ndarray],
+        C: dict[str, np.ndarray],
+        r: np.ndarray,
+        ties: dict[int, tuple[np.ndarray, np.ndarray]] | None,
+        roughness: dict[int, np.ndarray],
+    ) -> Further:
+        """What labels and graph add at each layer; without `ties`, the roughness of features is noted in passing."""
+        s = self.structure
+        sizes = {i: _sizes(H, i) for i in s.graph_layers} if ties is None else {}
+
+        def further(layer: int, rows: slice, F: np.ndarray, value: np.ndarray, D: np.ndarray) -> None:
+            i = layer
+            if s.labels is not None and i in s.label_layers:
+                known = slice(*np.searchsorted(s.labels.at, (rows.start, rows.stop)))
+                at = s.labels.at[known] - rows.start
+                weight = s.label_weight * r[rows][at]
+                off = s.labels.seen[known] * (F[at] @ C[str(i)] - s.labels.Y[known])
+                value[at] += 0.5 * weight * (off * off).sum(axis=1)
+                D[at] += (weight[:, None] * (off @ C[str(i)].T)).astype(D.dtype)
+            if ties is not None and i in ties:
+                linear, quadratic = (one[rows] for one in ties[i])
+                pull = linear + quadratic * F
+                value += 0.5 * np.einsum("ij,ij->i", F, linear + pull)
+                D += pull.astype(D.dtype, copy=False)
+            elif s.graph is not None and i in s.graph_layers:
+                pulled = 0.5 * s.graph.gradient(F)
+                uneven = F * pulled
+                roughness[i] = uneven.sum(axis=0)
+                value += 0.5 * (uneven @ sizes[i])
+                D += (pulled * sizes[i]).astype(D.dtype)
+
+        return further
 
     def _slopes(
         self,
@@ -204,53 +250,30 @@ class StructuredSteps(ActivatedSteps):
         only: int | None = None,
         rough: dict[int, np.ndarray] | None = None,
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """The objective of each row, and its derivatives by W, H_l … H_2, in this order.
+        """The objective of each row, and its derivatives by W, H_2 … H_l, in this order.
 
         With `ties` they stand for the graph; without them, of a row's edges half of what they cost is its own.
-        `only` asks for the derivative by W (0), or for W and the basis of this number, of which the second is right;
-        then `rough` has the roughness of features that do not depend on this basis, and labels there are left out.
+        `only` asks for the derivative by W (0), or by the basis of this number alone; then `rough` has the roughness
+        of features that do not depend on this basis, and labels there are left out.
         """
         s = self.structure
-        F, Z = self.forward(W, H)
-        D = F[0] @ G
-        value = r * (F[0] * (0.5 * D - P)).sum(axis=1, dtype=float)
-        D = r[:, None].astype(W.dtype) * (D - P)
-        slopes: list[np.ndarray] = []
         roughness: dict[int, np.ndarray] = dict(rough or {})
-        for i in range(len(H)):
-            if i > 0:
-                if self.activation is not IDENTITY:
-                    D = D * self.activation.slope(Z[i - 1])
-                if only is None or only == i:
-                    slopes.append(F[i].T @ D)
-                if only == i:
-                    value[0] += 0.5 * sum(float(q @ _sizes(H, j)) for j, q in roughness.items() if j >= i)
-                    break
-                D = D @ H[i].T
-            if s.labels is not None and i in s.label_layers:
-                at = s.labels.at
-                off = s.labels.seen * (F[i][at] @ C[str(i)] - s.labels.Y)
-                value[at] += 0.5 * s.label_weight * r[at] * (off * off).sum(axis=1)
-                D[at] += (s.label_weight * r[at][:, None] * (off @ C[str(i)].T)).astype(D.dtype)
-            if ties is not None and i in ties:
-                linear, quadratic = ties[i]
-                value += (F[i] * (linear + 0.5 * quadratic * F[i])).sum(axis=1)
-                D += (linear + quadratic * F[i]).astype(D.dtype)
-            elif s.graph is not None and i in s.graph_layers:
-                pulled = 0.5 * s.graph.gradient(F[i])
-                uneven = F[i] * pulled
-                roughness[i] = uneven.sum(axis=0)
-                value += 0.5 * (uneven @ _sizes(H, i))
-                D += (pulled * _sizes(H, i)).astype(D.dtype)
+        further = self._further(H, C, r, ties, roughness)
+        # A graph that is not majorised ties all rows of the features below the basis that moves.
+        tied = ties is None and any(only is None or i < only for i in s.graph_layers)
+        together = max(1, len(W)) if tied else TOGETHER
+        value, slopes = self.gradient(W, H, P, G, r, only, further, together)
         if ties is None:
+            if only:
+                value[0] += 0.5 * sum(float(q @ _sizes(H, j)) for j, q in roughness.items() if j >= only)
             # Bases also decide the norms of the parts that features count by.
             for i in s.graph_layers:
                 c = roughness[i][:, None]
                 for j in range(1, i + 1) if only is None else {only} & set(range(1, i + 1)):
                     more = _between(H, i, j).T @ (c * chained(H[: i + 1])) @ chained(H[:j]).T
-                    place = j - 1 if only is None else 0
-                    slopes[place] = slopes[place] + more.astype(D.dtype)
-        return value, [D, *slopes[::-1]]
+                    place = j if only is None else 0
+                    slopes[place] = slopes[place] + more.astype(W.dtype)
+        return value, slopes
 
 
 def _counts(problem: Problem) -> np.ndarray:

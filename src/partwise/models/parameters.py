@@ -65,6 +65,11 @@ def check_nmf(model: Any) -> None:
             raise ValueError(
                 f"{name} must be a prior such as partwise.priors.Gamma(shape=2, rate=1); got {prior!r}."
             )
+    check_callbacks(model)
+
+
+def check_callbacks(model: Any) -> None:
+    """Every callback can be called."""
     for callback in model.callbacks or ():
         if not callable(callback):
             raise ValueError(f"callbacks must be callables that take (info, state); got {callback!r}.")

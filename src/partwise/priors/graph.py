@@ -14,6 +14,7 @@ which holds for signed factors too, and leaves every row on its own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class Graph(Coupling):
             raise ValueError(f"Graph needs a weight of at least 0; got {self.weight}.")
         object.__setattr__(self, "adjacency", sp.csr_matrix(S))
 
-    @property
+    @cached_property
     def degrees(self) -> np.ndarray:
         """Sum of the edge weights at each row."""
         return np.asarray(self.adjacency.sum(axis=1), dtype=float).ravel()
