@@ -317,3 +317,16 @@ def test_columns_without_data_are_left_out_and_not_asked_of_new_data(tmp_path, v
     (tmp_path / "new.csv").write_text("a,b,c\n1,0,1\n0,1,1\n")
     assert call("transform", out / "model.partwise", tmp_path / "new.csv", "-o", tmp_path / "W.csv") == 0
     assert len((tmp_path / "W.csv").read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize("verb", [["fit", "-k", "1"], ["tiles", "-k", "1"]])
+def test_columns_without_data_beside_answers_in_words(tmp_path, verb, capsys):
+    (tmp_path / "f.csv").write_text(
+        "id;a;leer;b;Kommentar\n1;ja;;nein;gut\n2;nein;;ja;so\n3;ja;;nein;\n4;ja;;;na\n"
+    )
+    out = tmp_path / "out"
+    options = ["--drop", "Kommentar", "--no-report", "-q"]
+    assert call(verb[0], tmp_path / "f.csv", *verb[1:], "-o", out, *options) == 0, capsys.readouterr().err
+    (tmp_path / "new.csv").write_text("id;b;a\n7;ja;nein\n8;nein;ja\n")
+    assert call("transform", out / "model.partwise", tmp_path / "new.csv", "-o", tmp_path / "W.csv") == 0
+    assert partwise.load(out / "model.partwise").feature_names_in_.tolist() == ["a", "b"]

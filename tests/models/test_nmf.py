@@ -446,3 +446,30 @@ def test_columns_without_data_are_named_and_zero(missing, loss):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         NMF(2, beta_loss=loss, max_iter=5, tol=0).fit(np.delete(X, [2, 5], axis=1))
+
+
+@pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler", "itakura-saito"])
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("init", [None, "random"])
+def test_weights_in_other_units_give_the_same_fit(loss, as_sparse, init):
+    rng = np.random.default_rng(0)
+    X = rng.gamma(1.0, 1.0, (40, 3)) @ rng.gamma(1.0, 1.0, (3, 12)) + 0.05 * rng.random((40, 12))
+    weights = rng.random(X.shape) + 0.1
+    found = []
+    for unit in (1.0, 2.0**-40, 2.0**40):
+        data = sp.csr_array(X) if as_sparse else X
+        given = sp.csr_array(weights * unit) if as_sparse else weights * unit
+        missing = {"missing_values": 0} if as_sparse else {}
+        model = NMF(3, beta_loss=loss, max_iter=200, init=init, **missing).fit(data, weights=given)
+        found.append(model)
+    for other in found[1:]:
+        np.testing.assert_allclose(other.components_, found[0].components_, rtol=1e-6, atol=1e-9)
+    assert found[2].objective_ == pytest.approx(2.0**40 * found[0].objective_)
+    assert found[0].objective_ < 0.1 * NMF(1, beta_loss=loss).fit(X, weights=weights).objective_
+
+
+def test_weights_that_do_not_fit_the_numbers_of_the_data_are_refused():
+    with pytest.raises(
+        ValueError, match=r"largest of weights is 1e\+60, and X of float32 .* Divide all weights"
+    ):
+        NMF(1).fit(np.ones((3, 2), np.float32), weights=np.full((3, 2), 1e60))

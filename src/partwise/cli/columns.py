@@ -58,7 +58,10 @@ def without_blank(samples: Samples, model: Any = None) -> Samples:
     say(f"Note: {samples.source}: {listed(names)} {has} no data at all, and {was} left out.")
     left = np.flatnonzero(~blank)
     X = X[:, left] if hasattr(X, "tocsr") else X.take(left, axis=1)
-    return replace(samples, X=X, columns=[samples.columns[j] for j in left])
+    coding = samples.coding
+    for place in np.flatnonzero(blank)[::-1]:
+        coding = None if coding is None else coding.without(int(place))
+    return replace(samples, X=X, columns=[samples.columns[j] for j in left], coding=coding)
 
 
 def match_model(samples: Samples, model: Any) -> Samples:

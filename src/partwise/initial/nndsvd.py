@@ -54,8 +54,8 @@ def nndsvd(
 class _Completed:
     """X as a linear map, with what is missing filled in by (row mean × column mean / mean).
 
-    X̃ = u + (1 − ω) ∘ r cᵀ, so X̃ B = u B + r (cᵀ B) − r ∘ ω (c ∘ B): sparse data are never made dense. Where X is
-    `signed`, means may cancel, and what is missing is filled in by column means.
+    With ω taken over the largest weight, X̃ = ω ∘ X + (1 − ω) ∘ r cᵀ, so X̃ B = u B + r (cᵀ B) − r ∘ ω (c ∘ B): sparse
+    data are never made dense. Where X is `signed`, means may cancel, and what is missing gets column means.
     """
 
     def __init__(self, X: Matrix, signed: bool = False) -> None:
@@ -63,6 +63,8 @@ class _Completed:
         # A row of weight r is a row that occurs r times: as rows of √r it enters the singular values.
         self.root = None if X.row_weight is None else np.sqrt(X.row_weight).astype(X.dtype)[:, None]
         self.filled = X.weighted
+        # Weights in other units start the same way.
+        self.share = X.dtype.type(1.0 / X.largest_weight())
         if self.filled:
             ones_m, ones_n = np.ones((X.shape[1], 1), X.dtype), np.ones((X.shape[0], 1), X.dtype)
             mean = X.mean()
@@ -87,7 +89,9 @@ class _Completed:
         """X̃ · B."""
         out = self.X.product(B)
         if self.filled:
-            out += self.r * (self.c.T @ B) - self.r * self.X.weight_product(self.c * B)
+            out -= self.r * self.X.weight_product(self.c * B)
+            out *= self.share
+            out += self.r * (self.c.T @ B)
         return out
 
     def transposed_times(self, A: np.ndarray) -> np.ndarray:
@@ -95,7 +99,9 @@ class _Completed:
         A = A if self.root is None else self.root * A
         out = self.X.transposed_product(A)
         if self.filled:
-            out += self.c * (self.r.T @ A) - self.c * self.X.transposed_weight_product(self.r * A)
+            out -= self.c * self.X.transposed_weight_product(self.r * A)
+            out *= self.share
+            out += self.c * (self.r.T @ A)
         return out
 
 

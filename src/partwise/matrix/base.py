@@ -238,6 +238,18 @@ class Matrix(ABC):
         """
         return self.weight_product(np.ones((self.shape[1], 1), self.dtype))[:, 0].astype(float)
 
+    def largest_weight(self) -> float:
+        """The largest weight of an entry.
+
+        Returns
+        -------
+        float
+            max ω_ij; 1 where entries have no weights, and where none was observed.
+        """
+        if not self.weighted:
+            return 1.0
+        return max((part.largest_weight() for _, part in self.blocks()), default=0.0) or 1.0
+
     def column_observed(self) -> np.ndarray:
         """How much of each column was observed, with row weights r.
 

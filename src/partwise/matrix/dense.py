@@ -168,6 +168,10 @@ class Dense(InMemory):
             return np.broadcast_to(np.ones((), self.dtype), self.shape)
         return self._v.T if self._transposed else self._v
 
+    def largest_weight(self) -> float:
+        """Of the weights that are held."""
+        return 1.0 if self._v is None else float(self._v.max(initial=0.0)) or 1.0
+
     def observed_only(self) -> InMemory:
         """The same data with entries of weight 0 left out, for those who visit entries one by one.
 

@@ -87,6 +87,10 @@ class Joined(InMemory):
         """Whether X has missing or weighted entries, or labels are seen in too many different places."""
         return self.X.weighted or len(self._seen_patterns(True)[0]) > MOST_PATTERNS
 
+    def largest_weight(self) -> float:
+        """That of X: labels are no part of the data that a fit starts from."""
+        return self.X.largest_weight()
+
     @property
     def entries(self) -> int:
         """Those of X and of its labels."""

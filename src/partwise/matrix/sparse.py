@@ -195,6 +195,12 @@ class Sparse(InMemory):
             out += B.sum(axis=0)
         return out
 
+    def largest_weight(self) -> float:
+        """Of stored entries, v + ω₀, or of those that are not stored, ω₀."""
+        if self._v is None:
+            return 1.0
+        return max(self.background, self.background + float(self._v.max(initial=0.0))) or 1.0
+
     def squared_norm(self) -> float:
         """Without weights, a sum over what is stored."""
         if self.weighted or self.row_weight is not None:

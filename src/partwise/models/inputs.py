@@ -299,6 +299,16 @@ def _check_weights(w: np.ndarray) -> None:
         raise ValueError(f"weights must be finite and nonnegative; weights{list(place)} = {w[place]:g}.")
 
 
+def _check_fits(w: np.ndarray, dtype: Any) -> None:
+    """Weights that the numbers of X cannot be multiplied by are refused."""
+    largest, limit = float(w.max(initial=0.0)), float(np.finfo(dtype).max) ** 0.85
+    if largest > limit:
+        raise ValueError(
+            f"The largest of weights is {largest:g}, and X of {np.dtype(dtype)} cannot be multiplied by that. "
+            "Divide all weights by one number; the components will be the same."
+        )
+
+
 def _is(value: float | None, x: float) -> bool:
     return value is not None and float(value) == x
 
@@ -307,6 +317,8 @@ def _dense(
     X: np.ndarray, missing_values: float | None, weights: Any, row_weight: np.ndarray | None
 ) -> InMemory:
     w = None if weights is None else entry_weights(_toarray(weights), X.shape)
+    if w is not None:
+        _check_fits(w, X.dtype)
     missing = None
     if missing_values is not None:
         missing = np.isnan(X) if np.isnan(missing_values) else (missing_values == X) | np.isnan(X)
@@ -333,6 +345,7 @@ def _sparse(
     w = None
     if weights is not None:
         w = _stored_weights(X, weights, unstored_observed)
+        _check_fits(w, X.dtype)
     nan = np.isnan(X.data)
     if nan.any():
         w = (~nan).astype(X.dtype) if w is None else np.where(nan, 0, w)
