@@ -304,8 +304,7 @@ class Matrix(ABC):
         float
             Σ r_i ω_ij x_ij².
         """
-        zeros = np.zeros((self.shape[0], 1), self.dtype), np.zeros((self.shape[1], 1), self.dtype)
-        rows = 2.0 * self.row_divergence(*zeros, FROBENIUS, 0.0)
+        rows = np.concatenate([block.row_squares() for _, block in self.blocks()])
         return float(rows.sum() if self.row_weight is None else rows @ self.row_weight)
 
 
@@ -318,6 +317,17 @@ class InMemory(Matrix):
     background: float = 0.0
     #: Whether rows can be packed, entry by entry.
     has_entries: bool = True
+
+    def row_squares(self) -> np.ndarray:
+        """Sum of the squares of each row.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Σ_j ω_ij x_ij², in double precision.
+        """
+        zeros = np.zeros((self.shape[0], 1), self.dtype), np.zeros((self.shape[1], 1), self.dtype)
+        return 2.0 * self.row_divergence(*zeros, FROBENIUS, 0.0)
 
     def blocks(self) -> Iterator[tuple[slice, InMemory]]:
         """The whole, once."""

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from partwise.losses import Loss
 from partwise.matrix.base import InMemory, Matrix, RowSlab, block_height
-from partwise.matrix.kernels import copy_columns, keep_observed, square_errors
+from partwise.matrix.kernels import (
+    add_column_squares,
+    copy_columns,
+    keep_observed,
+    row_squares,
+    square_errors,
+)
 from partwise.matrix.loss_kernels import kernels_for
-from partwise.parallel import matmul, over_rows, worthwhile
+from partwise.parallel import matmul, over_rows, own_threads, worthwhile
 
 #: Entries of one temporary part of reconstructions: about 2 MB in double precision, to stay in cache.
 PART_ENTRIES = 1 << 18
@@ -250,6 +257,17 @@ class Dense(InMemory):
         self._over_parts(task)
         return out
 
+    def row_squares(self) -> np.ndarray:
+        """Without weights in one plain pass."""
+        if self._v is not None:
+            return super().row_squares()
+        out = np.zeros(self.shape[0])
+        if self._transposed:
+            over_rows(lambda a, b: add_column_squares(self._u, out, a, b), len(out), grain=4096)
+        else:
+            over_rows(lambda a, b: row_squares(self._u, out, a, b), len(out), grain=worthwhile(self.shape[1]))
+        return out
+
     def _over_parts(self, task: Callable[[slice], None]) -> None:
         """Call `task` for parts of the rows, each small enough for its reconstruction to stay in cache."""
         n, m = self.shape
@@ -259,7 +277,9 @@ class Dense(InMemory):
             for first in range(start, stop, height):
                 task(slice(first, min(first + height, stop)))
 
-        over_rows(range_task, n, grain=worthwhile(10.0 * m, 16))
+        # Here and in the pool's other threads BLAS would start threads of its own, which spin on the same cores.
+        with own_threads() if n > height else nullcontext():
+            over_rows(range_task, n, grain=worthwhile(10.0 * m, 16))
 
     def _reconstruct(self, A: np.ndarray, B: np.ndarray, part: slice) -> tuple[np.ndarray, ...]:
         """Rows `part` of A Bᵀ, with u and v beside them, as they lie in memory; without weights v is empty."""

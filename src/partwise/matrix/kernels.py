@@ -104,3 +104,23 @@ def copy_columns(array: np.ndarray, start: int, out: np.ndarray) -> None:
     for i in range(whole, n):
         for j in range(out.shape[0]):
             out[j, i] = array[i, start + j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+def row_squares(X: np.ndarray, out: np.ndarray, start: int, stop: int) -> None:
+    """Sums of the squares of rows `start … stop`, in double precision."""
+    for i in range(start, stop):
+        total = 0.0
+        for j in range(X.shape[1]):
+            x = np.float64(X[i, j])
+            total += x * x
+        out[i] = total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
+def add_column_squares(X: np.ndarray, out: np.ndarray, start: int, stop: int) -> None:
+    """Add the squares of columns `start … stop` to `out`, in double precision."""
+    for i in range(X.shape[0]):
+        for j in range(start, stop):
+            x = np.float64(X[i, j])
+            out[j] += x * x

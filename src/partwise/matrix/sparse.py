@@ -12,7 +12,7 @@ from partwise.matrix import kernels
 from partwise.matrix.base import InMemory, RowSlab
 from partwise.matrix.dense import PART_ENTRIES
 from partwise.matrix.loss_kernels import kernels_for
-from partwise.parallel import get_threads, over_rows
+from partwise.parallel import get_threads, over_rows, own_threads
 from partwise.well_formed import require_well_formed
 
 _NONE = np.empty(0)
@@ -262,7 +262,8 @@ class Sparse(InMemory):
                 part = slice(first, min(first + height, stop))
                 task(part, A[part] @ Bt)
 
-        over_rows(range_task, n, grain=16)
+        with own_threads():
+            over_rows(range_task, n, grain=16)
 
     def ratio_sums(
         self, A: np.ndarray, B: np.ndarray, loss: Loss, shift: float

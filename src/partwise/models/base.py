@@ -15,6 +15,7 @@ from partwise.compiling import listen_for_compiling
 from partwise.core import Checkpoint, ProgressBar, Session, open_session
 from partwise.messages import held_back
 from partwise.models.looking import PartsMixin
+from partwise.parallel import own_threads
 
 listen_for_compiling()
 
@@ -134,8 +135,15 @@ def fit_session(
         saved = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
         saved.claim(type(model).__name__, model.get_params(deep=False), data())
     bar = ProgressBar(total, title or type(model).__name__, quantity) if model.verbose > 0 else None
-    session = open_session(max_time, bar, saved)
+    session = _on_own_threads(open_session(max_time, bar, saved))
     return session if model.verbose >= 0 else _without_messages(session)
+
+
+@contextmanager
+def _on_own_threads(session: AbstractContextManager[Session]) -> Iterator[Session]:
+    """The whole fit, its start and its last measurement too: BLAS would spin on the cores that the pool works on."""
+    with own_threads(), session as opened:
+        yield opened
 
 
 @contextmanager
