@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-#: A window that a recording's edge cuts spreads a tone over all frequencies: its magnitudes sum to about so many times
-#: those of a whole window.
+#: A window that the edge of a recording cuts spreads a tone over all frequencies: its magnitudes sum to about so many
+#: times those of a whole window.
 CUT = 2.0
 
 
