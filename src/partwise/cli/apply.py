@@ -39,16 +39,19 @@ def read_both(model: Path, data: Path, reading: dict[str, Any]) -> tuple[Any, Sa
 
 def say_unknown(model: Any, X: Any) -> None:
     """Say which texts have no word that the vectorizer of a pipeline knows; a `TopicModel` says so itself."""
+    from partwise.cli.pipeline import reads_text
+
+    if not hasattr(model, "steps") or not reads_text(model):
+        return
     import numpy as np
     import scipy.sparse as sp
 
-    from partwise.cli.pipeline import reads_text
     from partwise.models import TopicModel
 
     first = model
     while hasattr(first, "steps"):
         first = first.steps[0][1]
-    if first is model or isinstance(first, TopicModel) or not reads_text(model):
+    if isinstance(first, TopicModel):
         return
     counts = sp.csr_array(first.transform(X))
     empty = np.flatnonzero(abs(counts).sum(axis=1) == 0)
