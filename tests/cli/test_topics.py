@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from calling import call
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from partwise import NMF, load, save
@@ -81,6 +82,22 @@ def test_a_pipeline_that_begins_with_a_vectorizer_reads_texts_too(folder, tmp_pa
     save(pipeline, tmp_path / "pipe.partwise")
     assert call("transform", tmp_path / "pipe.partwise", folder) == 0
     assert len(rows(capsys.readouterr().out)) == 24
+
+
+def test_documents_without_a_known_word_are_named_for_pipelines_too(tmp_path, capsys):
+    kinds = ["sea" if i % 2 == 0 else "food" for i in range(24)]
+    made = make_pipeline(TfidfVectorizer(), NMF(2), LogisticRegression()).fit(texts(), kinds)
+    save(made, tmp_path / "pipe.partwise")
+    (tmp_path / "new.txt").write_text(f"{texts()[0]}\nxylophone zeppelin\n")
+    assert call("predict", tmp_path / "pipe.partwise", tmp_path / "new.txt") == 0
+    said = capsys.readouterr()
+    assert len(rows(said.out)) == 2
+    assert (
+        "Note: Documents without a word that the model knows: 1 of 2, number 1 (counted from 0)" in said.err
+    )
+    (tmp_path / "new.txt").write_text(texts()[0])
+    assert call("predict", tmp_path / "pipe.partwise", tmp_path / "new.txt") == 0
+    assert "Note" not in capsys.readouterr().err
 
 
 def test_fit_with_the_model_of_topics(folder, tmp_path, capsys):

@@ -133,6 +133,34 @@ def test_ripples_and_silence_have_no_onsets():
     assert find_onsets(steady, times) == pytest.approx([1.01], abs=0.02)
 
 
+def test_equal_peaks_of_a_ripple_are_one_onset():
+    times = 0.02 * np.arange(200)
+    steady = np.where(times > 1, np.where(np.arange(200) % 5 == 0, 1.0, 0.999), 0.0)
+    assert find_onsets(steady, times) == pytest.approx([1.01], abs=0.02)
+
+
+def test_cut_windows_make_no_onset_and_hide_none():
+    times = 0.025 * np.arange(84) - 0.025
+    steady = np.r_[0.7, 1.8, 1.5, np.ones(77), 1.2, 1.9, 1.1, 0.1]
+    assert find_onsets(steady, times, whole=slice(3, 80)) == pytest.approx([0.0])
+    # Judged against the loudness of whole windows: a rise of 0.3 of it is an onset, though the cuts are louder.
+    again = steady + np.where((times > 0.99) & (times < 1.5), 0.3, 0.0)
+    assert find_onsets(again, times, whole=slice(3, 80)) == pytest.approx([0.0, 1.0], abs=0.03)
+    only_at_the_end = np.r_[np.zeros(82), 1.0, 0.5]
+    assert len(find_onsets(only_at_the_end, times, whole=slice(3, 80))) == 0
+
+
+@pytest.mark.parametrize("n_samples", [100, 767, 768, 769, 960, 16000])
+def test_whole_frames_are_those_inside_the_signal(n_samples):
+    transform = ShortTime.of(8000, 0.093)
+    whole, times = transform.whole_frames(n_samples), transform.times(n_samples)
+    half = transform.length / 2 / transform.rate
+    inside = (times > half - 1e-9) & (times < n_samples / transform.rate - half + 1e-9)
+    expected = np.zeros(len(times), bool)
+    expected[whole] = True
+    assert (expected == inside).all()
+
+
 def test_components_are_grouped_by_timbre_not_by_pitch():
     times, spectra, loud, pitch = 0.02 * np.arange(300), [], [], []
     for kind, notes in ((0, (200.0, 310.0, 420.0)), (1, (230.0, 350.0, 470.0))):

@@ -90,6 +90,7 @@ def test_stop_words_are_words_that_the_vectorizer_can_meet(language):
 def test_stop_words_by_name_list_or_none():
     assert as_stop_words(None) is None
     assert as_stop_words({"b", "a"}) == ["a", "b"]
+    assert as_stop_words(["Goal", "GOAL", "ball"]) == ["ball", "goal"]  # as texts are folded
     assert set(as_stop_words("English")) > {"the", "don"}
     with pytest.raises(ValueError, match=r"no stop words for 'germn'.*Did you mean german"):
         as_stop_words("germn")
@@ -282,6 +283,31 @@ def test_letters_with_marks_of_their_own_are_read_composed(tmp_path):
     assert words.tolist() == ["bänke", "müller", "schießt", "stürmer"]
     vectorizer = make_vectorizer("count", min_df=1, max_df=1.0, stop_words=None).fit(["Müller"])
     assert apply_vectorizer(vectorizer, [unicodedata.normalize("NFD", "Müller")]).nnz == 1
+
+
+def test_the_first_line_of_one_column_is_no_name_if_it_occurs_again(tmp_path):
+    (tmp_path / "a.csv").write_text("cat mouse\ntrain bridge\ncat mouse\n")
+    found = read_documents(tmp_path / "a.csv")
+    assert found.texts == ["cat mouse", "train bridge", "cat mouse"]
+    assert found.names == ["row0", "row1", "row2"]
+    assert found.column is None
+    assert "'cat mouse', occurs again below, so it is a text" in found.notes[0]
+    said = read_documents(tmp_path / "a.csv", "cat mouse")
+    assert said.texts == ["train bridge", "cat mouse"]
+    assert said.notes == []
+
+
+def test_the_first_line_of_one_column_is_said_to_name_it(tmp_path):
+    (tmp_path / "a.tsv").write_text("cat mouse\ntrain bridge\n")
+    found = read_documents(tmp_path / "a.tsv")
+    assert found.texts == ["train bridge"]
+    assert "the column 'cat mouse', its first line. If that is a text too" in found.notes[0]
+    (tmp_path / "b.csv").write_text("Text\ntrain bridge\ntext\n")
+    (tmp_path / "c.jsonl").write_text('{"cat": "train"}\n{"cat": "cat"}\n')
+    for name in ("b.csv", "c.jsonl"):  # names that nobody doubts
+        found = read_documents(tmp_path / name)
+        assert len(found.texts) == 2
+        assert found.notes == []
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])

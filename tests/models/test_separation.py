@@ -31,6 +31,25 @@ def test_the_notes_are_found_with_their_onsets_by_default(chord, model):
         assert found == pytest.approx(struck, abs=0.06)
 
 
+@pytest.mark.parametrize("count", [1, "auto"])
+@pytest.mark.parametrize("hz", [300, 440, 1000])
+def test_a_steady_tone_begins_once(hz, count):
+    t = np.arange(2 * RATE) / RATE
+    found = SourceSeparation(count, n_init=1).fit(0.5 * np.sin(2 * np.pi * hz * t), RATE)
+    for onsets in [*found.onsets_, *found.applied_to(found.signal_[:, 0]).onsets_]:
+        assert onsets == pytest.approx([0.0], abs=0.02)
+
+
+@pytest.mark.parametrize("shape", ["attack", "faded"])
+def test_a_tone_that_grows_begins_where_it_grows(shape):
+    t = np.arange(2 * RATE) / RATE
+    envelope = 1 - np.exp(-50 * t) if shape == "attack" else np.clip(np.minimum(t, 2 - t) / 0.05, 0, 1)
+    noise = 0.001 * np.random.default_rng(0).standard_normal(len(t))
+    sound = (0.3 * np.sin(2 * np.pi * 440 * t) + 0.2 * np.sin(2 * np.pi * 880 * t) + noise) * envelope
+    found = SourceSeparation(1, n_init=1).fit(sound, RATE)
+    assert found.onsets_[0] == pytest.approx([0.0], abs=0.03)
+
+
 def test_components_sum_to_the_signal_and_are_the_stems(chord, model):
     parts = model.separate()
     assert np.abs(parts.sum(axis=0) - chord.data).max() < 1e-9

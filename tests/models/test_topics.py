@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import (
     TfidfTransformer,
     TfidfVectorizer,
 )
+from sklearn.metrics import normalized_mutual_info_score
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from partwise import NMF, TopicModel, load, save
@@ -194,6 +195,44 @@ def test_seed_words_name_topics_that_keep_their_place(vectorizer, order):
     assert all(weights[word] > same[word] for word in seeds[named[0]])
     W = model.transform([" ".join(GROUPS[free][5:7])])
     assert model.mixtures(W)[0].argmax() == 2
+
+
+def subjects_apart(seed, n_subjects):
+    """Documents of 20 of the ten words of one subject and 10 common ones; the subjects, and their words."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.choice(list("abcdefghijklmnopqrstuvwxyz"), (10 * n_subjects + 10, 8))
+    words = np.array(["".join(letters) for letters in drawn])
+    own, common = words[:-10].reshape(n_subjects, 10), words[-10:]
+    subjects = np.repeat(np.arange(n_subjects), 50)
+    texts = [" ".join([*rng.choice(own[one], 20), *rng.choice(common, 10)]) for one in subjects]
+    return texts, subjects, own
+
+
+@pytest.mark.parametrize("vectorizer", ["tfidf", "count"])
+@pytest.mark.parametrize(("seed", "n_subjects", "weighted"), [(0, 3, False), (1, 3, True), (2, 5, False)])
+def test_one_true_seed_leaves_the_other_topics_as_good_as_they_were(seed, n_subjects, vectorizer, weighted):
+    texts, subjects, own = subjects_apart(seed, n_subjects)
+    weights = np.ones(len(texts)) if weighted else None
+    for one in range(n_subjects):
+        for strength in (0.0, 0.1):
+            model = TopicModel(
+                n_subjects,
+                vectorizer=vectorizer,
+                stop_words=None,
+                max_df=1.0,
+                seed_words={"named": [str(word) for word in own[one, :2]]},
+                seed_weight=strength,
+            )
+            W = model.fit_transform(texts, sample_weight=weights)
+            assert normalized_mutual_info_score(subjects, model.mixtures(W).argmax(axis=1)) > 0.99
+
+
+def test_seeds_of_all_there_is_leave_free_topics_the_data():
+    model = TopicModel(
+        2, vectorizer="count", stop_words=None, min_df=1, max_df=1.0, seed_words={"all": ["sun"]}
+    )
+    model.fit(["sun sea", "sun sea", "sun sea sun sea"])
+    assert np.isfinite(model.components_).all()
 
 
 def test_seeded_fits_agree_with_transform_and_have_topics_of_sum_one():

@@ -162,6 +162,30 @@ def test_labels_are_compared_as_groups():
     assert n_changed(np.array([0, 0, 0, 1, 1]), np.array([2, 2, 1, 0, 0])) == 3
 
 
+@pytest.mark.parametrize("method", ["linkage", "threshold"])
+def test_topics_that_never_meet_stand_side_by_side(method):
+    rng = np.random.default_rng(0)
+    subject = np.repeat(range(6), 40)
+    W = rng.gamma(2, 1, (240, 6)) * (subject[:, None] == np.arange(6))
+    X = rng.poisson(5 * W @ np.kron(np.eye(6), np.ones((1, 3)))).astype(float)
+    tree = TopicTree(method).fit(NMF(6).fit(X), X=X)
+    assert [node.topics for node in tree.nodes_[1:]] == [
+        (node.topic,) for node in tree.nodes_ if node.topic is not None
+    ]
+    assert len(tree.nodes_) == 7
+
+
+@pytest.mark.parametrize("method", ["linkage", "threshold"])
+def test_only_topics_that_meet_are_grouped(method):
+    W = np.kron(np.eye(6), np.ones((20, 1)))
+    W[:20, 1] = 1.0  # topics 0 and 1 meet, no others do
+    model = NMF(6)
+    model.components_ = np.eye(6)
+    tree = TopicTree(method).fit(model, W=W, feature_names=list("abcdef"))
+    groups = [node.topics for node in tree.nodes_[1:] if node.topic is None]
+    assert groups == [(0, 1)]
+
+
 def test_average_linkage_joins_the_most_similar_pair_first():
     S = np.array([[1, 0.9, 0.2, 0.1], [0.9, 1, 0.3, 0.2], [0.2, 0.3, 1, 0.6], [0.1, 0.2, 0.6, 1]])
     top = by_linkage(S)

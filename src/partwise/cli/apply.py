@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.columns import match_model
-from partwise.cli.common import emit
+from partwise.cli.common import emit, say
 
 if TYPE_CHECKING:
     from partwise.cli.pipeline import Csv, Samples
@@ -32,7 +32,36 @@ def read_both(model: Path, data: Path, reading: dict[str, Any]) -> tuple[Any, Sa
     from partwise.cli.pipeline import Samples
 
     fitted = load(model)
-    return fitted, match_model(Samples.read(data, fitted, reading), fitted)
+    samples = match_model(Samples.read(data, fitted, reading), fitted)
+    say_unknown(fitted, samples.X)
+    return fitted, samples
+
+
+def say_unknown(model: Any, X: Any) -> None:
+    """Say which texts have no word that the vectorizer of a pipeline knows; a `TopicModel` says so itself."""
+    from partwise.cli.pipeline import reads_text
+
+    if not hasattr(model, "steps") or not reads_text(model):
+        return
+    import numpy as np
+    import scipy.sparse as sp
+
+    from partwise.models import TopicModel
+
+    first = model
+    while hasattr(first, "steps"):
+        first = first.steps[0][1]
+    if isinstance(first, TopicModel):
+        return
+    counts = sp.csr_array(first.transform(X))
+    empty = np.flatnonzero(abs(counts).sum(axis=1) == 0)
+    if len(empty):
+        which = ", ".join(map(str, empty[:5])) + ", …" * (len(empty) > 5)
+        whom = "it says nothing about it" if len(empty) == 1 else "them says nothing about them"
+        say(
+            f"Note: Documents without a word that the model knows: {len(empty)} of {counts.shape[0]}, number {which} "
+            f"(counted from 0); what is given for {whom}."
+        )
 
 
 def deliver(table: Csv, output: Path | None, as_json: bool, summary: dict[str, Any]) -> None:

@@ -77,6 +77,24 @@ class ShortTime:
         """
         return np.asarray(self._transform.t(self._padded(n_samples)))
 
+    def whole_frames(self, n_samples: int) -> slice:
+        """The frames whose windows lie inside the signal.
+
+        Parameters
+        ----------
+        n_samples : int
+            Length of the signal.
+
+        Returns
+        -------
+        slice
+            Empty for a signal shorter than a window.
+        """
+        middles = self.times(n_samples) * self.rate
+        half, slack = self.length / 2, 1e-6 * self.length
+        inside = np.flatnonzero((middles >= half - slack) & (middles <= n_samples - half + slack))
+        return slice(int(inside[0]), int(inside[-1]) + 1) if len(inside) else slice(0, 0)
+
     def forward(self, signal: np.ndarray) -> np.ndarray:
         """The complex transform.
 

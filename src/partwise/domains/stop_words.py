@@ -199,7 +199,7 @@ def as_stop_words(given: Any) -> list[str] | None:
     Returns
     -------
     list of str or None
-        The words, sorted.
+        The words, sorted, in small letters.
     """
     if given is None:
         return None
@@ -211,4 +211,5 @@ def as_stop_words(given: Any) -> list[str] | None:
             raise ValueError(f"stop_words must be a language, a list of words, or None; it holds {word!r}.")
     if words and all(word.strip().lower() in LANGUAGES for word in words):
         return stop_words_of(",".join(words))
-    return sorted({composed(word) for word in words})
+    # Texts are folded so before their words are looked up.
+    return sorted({composed(word).lower() for word in words})

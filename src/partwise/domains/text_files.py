@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from partwise.domains.letters import composed
-from partwise.domains.text_rows import rows_of
+from partwise.domains.text_rows import is_text_table, rows_of
 from partwise.io.budget import limited, spend
 from partwise.io.choice import names_rows
 from partwise.io.errors import DataError
@@ -50,6 +50,8 @@ class Documents:
         Sentences: what was skipped, what was guessed.
     column, id : str, optional
         The columns of a table that held the texts and the names.
+    single : bool
+        Whether the table has one column.
     """
 
     texts: list[str]
@@ -59,6 +61,7 @@ class Documents:
     notes: list[str] = field(default_factory=list)
     column: str | None = None
     id: str | None = None
+    single: bool = False
 
     def add(self, text: str, name: str, label: str | None = None) -> None:
         """Add a document.
@@ -192,6 +195,8 @@ def _read_file(
             _read_lines(watch(stream), found)
         return
     _read_rows(watch(rows), found, column, id, labels)
+    if column is id is labels is None and is_text_table(file):
+        _question_header(found)
 
 
 def _read_lines(lines: Iterable[str], found: Documents) -> None:
@@ -333,7 +338,7 @@ def _read_rows(
     for number, row in rows:
         if chosen is None:
             chosen = _column_of(row, column, found)
-            found.column, found.id = chosen or None, id
+            found.column, found.id, found.single = chosen or None, id, len(row) == 1
             others = [name for name in row if name not in (chosen, labels)]
             usual = None if id is not None else next((name for name in others if names_rows(str(name))), None)
             for wanted, option in ((id, "--id"), (labels, "--labels")):
@@ -365,6 +370,27 @@ def _read_rows(
         found.notes.append(
             f"{found.source}: {rows_have} no text (empty, NA, None or the like); such documents have no words."
         )
+
+
+def _question_header(found: Documents) -> None:
+    """Say that the first line of a table with one column names it; where it occurs again it is a document."""
+    header = found.column
+    if header is None or not found.single or header.lower() in _USUAL:
+        return
+    first = composed(header)
+    if first in (text.strip() for text in found.texts):
+        found.texts.insert(0, first)
+        found.names = [f"row{number}" for number in range(len(found.texts))]
+        found.column = None
+        found.notes.append(
+            f"{found.source}: the first line, '{shorten(header)}', occurs again below, so it is a text and no name "
+            "of the column (--column, in `transform` --columns, says that it is one)."
+        )
+        return
+    found.notes.append(
+        f"{found.source}: the texts are those of the column '{shorten(header)}', its first line. If that is a text "
+        "too, put a line with a name, as text, before it, or let the file's name end in .txt."
+    )
 
 
 def _column_of(row: dict[str, Any], column: str | None, found: Documents) -> str | None:

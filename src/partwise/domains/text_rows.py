@@ -40,13 +40,29 @@ def rows_of(file: Path, source: str, encoding: str | None, wanted: list[str]) ->
         The number of each row and its cells by column.
     """
     name = file.name.lower().removesuffix(".gz")
-    if name.endswith((".csv", ".tsv")):
+    if is_text_table(file):
         return _table_rows(file, source, encoding)
     if name.endswith(JSON_FILES):
         return _json_rows(file, source, encoding)
     if name.endswith(".parquet"):
         return _parquet_rows(file, source, wanted)
     return None
+
+
+def is_text_table(file: Path) -> bool:
+    """Whether a file is a table whose first line names its columns, by its ending.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+
+    Returns
+    -------
+    bool
+        True for .csv and .tsv, also compressed.
+    """
+    return file.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
 
 
 def columns_of(file: Path, encoding: str | None = None) -> list[str]:

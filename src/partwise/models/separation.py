@@ -267,7 +267,8 @@ class SourceSeparation(BaseEstimator):
         found.signal_, found._flat, found.n_channels_ = signal, np.ndim(X) == 1, signal.shape[1]
         found.times_, found.n_samples_fit_ = self._short_time().times(len(signal)), frames.shape[1]
         found.activations_ = public(frames, found._flat)
-        found.onsets_ = [find_onsets(a, found.times_) for a in frames.mean(axis=0).T]
+        whole = self._short_time().whole_frames(len(signal))
+        found.onsets_ = [find_onsets(a, found.times_, whole=whole) for a in frames.mean(axis=0).T]
         loud = frames.sum(axis=(0, 1), dtype=float)
         found.shares_ = loud / max(float(loud.sum()), 1e-300)
         W = frames.reshape(-1, len(self.components_))
@@ -531,7 +532,8 @@ class SourceSeparation(BaseEstimator):
         self.activations_ = public(frames, n_channels == 1)
         self.fundamental_ = np.array([fundamental(h, self.frequencies_)[0] for h in H])
         self.note_names_ = [note_name(hz) for hz in self.fundamental_]
-        self.onsets_ = [find_onsets(a, self.times_) for a in mean.T]
+        whole = transform.whole_frames(len(signal))
+        self.onsets_ = [find_onsets(a, self.times_, whole=whole) for a in mean.T]
         self.shares_ = loud[order] / max(float(loud.sum()), 1e-300)
         self.explained_ = explained(V, W, H)
         self.objective_, self.n_iter_ = nmf.objective_, nmf.n_iter_

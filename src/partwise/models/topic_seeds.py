@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from partwise.core import Problem
 from partwise.domains.letters import composed
@@ -85,16 +86,45 @@ def find_seeds(seed_words: dict[str, list[str]], vectorizer: Any, words: np.ndar
     return Seeds(tuple(seed_words), tuple(columns))
 
 
-def seeded_start(counts: Any, seeds: Seeds, W: np.ndarray, Ht: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """W and Hᵀ with the named topics first, and as many of the given components after them.
+def seeded_start(
+    counts: sp.csr_array, seeds: Seeds, free_start: Callable[[sp.csr_array], tuple[np.ndarray, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """W and Hᵀ with the named topics first, and the free ones after them.
 
     A named topic starts at the documents with its seed words, by how much of them they have, and the words of these.
+    The free ones start from what the named ones leave over: from all of the data, one of them would begin at the
+    subject of a named topic, and two other subjects might have to share the next.
+
+    Parameters
+    ----------
+    counts : sparse array of shape (n_documents, n_words)
+        The documents.
+    seeds : Seeds
+        The named topics.
+    free_start : callable
+        From documents to W and Hᵀ of the free topics.
+
+    Returns
+    -------
+    tuple of two arrays
+        W and Hᵀ.
     """
-    s, k = len(seeds), W.shape[1]
-    W0 = np.asarray(counts @ seeds.directions(counts.shape[1]), dtype=W.dtype)
-    Ht0 = np.asarray(counts.T @ W0, dtype=Ht.dtype) / (W0.astype(float) ** 2).sum(axis=0)
-    # The components of a start come by falling size, so that the last are missed least.
-    return np.hstack([W0, W[:, : k - s]]), np.hstack([Ht0.astype(Ht.dtype), Ht[:, : k - s]])
+    W0 = np.asarray(counts @ seeds.directions(counts.shape[1]), dtype=counts.dtype)
+    Ht0 = np.asarray(counts.T @ W0) / (W0.astype(float) ** 2).sum(axis=0)
+    W, Ht = free_start(left_over(counts, W0, Ht0))
+    return np.hstack([W0.astype(W.dtype), W]), np.hstack([Ht0.astype(Ht.dtype), Ht])
+
+
+def left_over(counts: sp.csr_array, W: np.ndarray, Ht: np.ndarray) -> sp.csr_array:
+    """What W H leaves of the data, nowhere below zero; the data where it leaves nothing."""
+    rest = counts.tocoo()
+    left = rest.data.astype(float)
+    for w, h in zip(W.T, Ht.T):
+        left -= w[rest.row].astype(float) * h[rest.col]
+    left = np.where(left > 1e-9 * rest.data, left, 0.0).astype(counts.dtype)
+    found = sp.csr_array((left, (rest.row, rest.col)), shape=counts.shape)
+    found.eliminate_zeros()
+    return found if found.nnz else counts
 
 
 def guided(problem: Problem, data: Given, seeds: Seeds, weight: float, n_components: int) -> Problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -79,7 +79,8 @@ class TopicModel(TopicsMixin, NMF):
         None is "kullback-leibler" for counts and "frobenius" for anything else; others as in `NMF`.
     stop_words : str, list of str or None, default="english"
         Words to leave out: those of a language (danish, dutch, english, finnish, french, german, italian, norwegian,
-        portuguese, russian, spanish, swedish) or of several ("english, german"), or the words themselves.
+        portuguese, russian, spanish, swedish) or of several ("english, german"), or the words themselves, in
+        small or capital letters.
     min_df, max_df : int or float, default=2 and 0.95
         Leave out words that are in fewer, or in more, documents: a number, or a share of the documents (float).
     max_features : int, optional
@@ -422,16 +423,32 @@ class TopicModel(TopicsMixin, NMF):
         return guided(problem, data, self._corpus.seeds, self.seed_weight, self._n_components)
 
     def _start(self, problem: Problem, k: int, *rest: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Singular vectors, found exactly; named topics start at their seed words."""
+        """Singular vectors, found exactly; named topics start at their seed words, others at what is left over."""
         counts, seeds = self._corpus.counts, self._corpus.seeds
+        number = rest[-2]
+        if not len(seeds):
+            return self._free_start(problem, counts, k, *rest)
+        free = k - len(seeds)
+
+        def of_free(left: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+            if not free or self.init == "random" or number > 0:
+                W, Ht = self._free_start(problem, counts, k, *rest)
+                return W[:, :free], Ht[:, :free]
+            weighted = Sparse.of(left, row_weight=problem.X.row_weight)
+            return self._free_start(replace(problem, X=weighted), left, free, *rest)
+
+        return seeded_start(counts, seeds, of_free)
+
+    def _free_start(
+        self, problem: Problem, counts: sp.csr_array, k: int, *rest: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Where topics start that no seed words guide; `counts` are the data of the problem."""
         number, rng = rest[-2:]
         exact = self.init != "random" and number == 0 and k < min(counts.shape)
         if exact and problem.X.row_weight is None:
             variant = self.init or "nndsvda"
-            W, Ht = nndsvd(problem.X, k, variant, rng, singular_vectors(counts, k))
-        else:
-            W, Ht = super()._start(problem, k, *rest)
-        return seeded_start(counts, seeds, W, Ht) if len(seeds) else (W, Ht)
+            return nndsvd(problem.X, k, variant, rng, singular_vectors(counts, k))
+        return super()._start(problem, k, *rest)
 
     def _conventional(self, problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
         """Named topics keep their places."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -204,18 +205,18 @@ def by_linkage(S: np.ndarray) -> Group:
     return groups[-1]
 
 
-def with_top_level(group: Group, level: float) -> Group:
-    """The same tree, where the groups that are more similar than a level stand directly below the root.
+def with_top_level(group: Group, belongs: Callable[[Group], bool]) -> Group:
+    """The same tree, where the largest groups that belong together stand directly below the root.
 
     The joins of groups that have nothing in common are an accident of the order in which they come, and their nodes
-    would say nothing. If that leaves only single topics apart, or nothing to take out, the tree stays as it is.
+    would say nothing. Where no two topics belong together, all of them stand below the root.
 
     Parameters
     ----------
     group : Group
         All topics.
-    level : float
-        Groups with a larger similarity stay whole.
+    belongs : callable
+        Whether a group stays whole.
 
     Returns
     -------
@@ -224,11 +225,44 @@ def with_top_level(group: Group, level: float) -> Group:
     """
 
     def tops(one: Group) -> list[Group]:
-        if not one.inside or (one.similarity is not None and one.similarity > level):
+        if not one.inside or belongs(one):
             return [one]
         return [top for inner in one.inside for top in tops(inner)]
 
     found = tops(group)
-    if len(found) < 2 or all(not one.inside for one in found):
-        return group
-    return Group(group.topics, found, group.similarity)
+    return group if len(found) < 2 else Group(group.topics, found, group.similarity)
+
+
+def mean_above(level: float) -> Callable[[Group], bool]:
+    """Whether the halves of a group are more alike than a level, for trees of average linkage.
+
+    Parameters
+    ----------
+    level : float
+        A similarity.
+
+    Returns
+    -------
+    callable
+        For `with_top_level`.
+    """
+    return lambda group: group.similarity is not None and group.similarity > level
+
+
+def connected_above(S: np.ndarray, level: float) -> Callable[[Group], bool]:
+    """Whether the topics of a group hang together by pairs more alike than a level, for trees of thresholds.
+
+    Parameters
+    ----------
+    S : array of shape (n_topics, n_topics)
+        Similarities.
+    level : float
+        A similarity.
+
+    Returns
+    -------
+    callable
+        For `with_top_level`.
+    """
+    labels = partition(S, level)
+    return lambda group: len(set(labels[list(group.topics)])) == 1

@@ -18,7 +18,15 @@ from partwise.models.parameters import choice, whole
 from partwise.models.summary import feature_names_of, leading, parts_of
 from partwise.topics.divisive import split_topics
 from partwise.topics.exports import as_flare, as_graphml, as_newick, as_records
-from partwise.topics.grouping import by_linkage, by_thresholds, centred_roots, cosines, with_top_level
+from partwise.topics.grouping import (
+    by_linkage,
+    by_thresholds,
+    centred_roots,
+    connected_above,
+    cosines,
+    mean_above,
+    with_top_level,
+)
 from partwise.topics.nodes import Group, Node, collapsed, with_leaves
 from partwise.topics.notebook import tree_html
 
@@ -34,15 +42,15 @@ class TopicTree(BaseEstimator):
     method : {"linkage", "threshold", "divisive"}, default="linkage"
         "linkage": the two most similar groups are joined again and again (average linkage), and the groups whose
         similarity is above zero stand at the first level. "threshold": groups are the connected components of the
-        topics that are more alike than a rising threshold (Epstein 2017). "divisive": below each topic stand those
-        found by factoring its own documents again, as long as the split is more coherent than the topic and predicts
-        unseen words better; this needs X.
+        topics that are more alike than a rising threshold (Epstein 2017); those that are connected above zero stand
+        at the first level. "divisive": below each topic stand those found by factoring its own documents again, as
+        long as the split is more coherent than the topic and predicts unseen words better; this needs X.
     similarity : {"documents", "words"}, default="documents"
         Topics are compared by the documents that use them, or by their words.
     centred : bool, default=True
         True compares by the correlation of square roots of shares: what all topics have in common does not make two
-        of them alike, and zero means no more alike than by chance. False compares by the cosine of weights, as the
-        thesis does.
+        of them alike, and zero means no more alike than by chance; only then is zero what parts the first level.
+        False compares by the cosine of weights, as the thesis does.
     n_words : int, default=10
         Words kept for each node.
     max_depth : int, default=3
@@ -271,9 +279,12 @@ class TopicTree(BaseEstimator):
             profiles = centred_roots(profiles, of_documents=self.similarity == "documents")
         self.similarity_ = cosines(profiles)
         if self.method == "threshold":
-            return with_leaves(collapsed(by_thresholds(self.similarity_)))
-        top = by_linkage(self.similarity_)
-        return with_top_level(top, 0.0) if self.centred else top
+            top = with_leaves(collapsed(by_thresholds(self.similarity_)))
+            belongs = connected_above(self.similarity_, 0.0)
+        else:
+            top, belongs = by_linkage(self.similarity_), mean_above(0.0)
+        # Cosines of weights are above zero whatever the topics.
+        return with_top_level(top, belongs) if self.centred else top
 
     def _divided(self, model: Any, X: Any, W: np.ndarray | None, H: np.ndarray) -> Group:
         if X is None or W is None:
