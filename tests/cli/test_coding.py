@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from calling import call
 
 from partwise import NMF, BayesianBooleanMF, BinaryNMF, BooleanMF, MixtureClassifier, load, save
@@ -257,3 +258,45 @@ def test_a_tree_is_exported_not_saved(tmp_path):
 
     with pytest.raises(ValueError, match=r"tree\.export\(path\)"):
         save(TopicTree.__new__(TopicTree), tmp_path / "tree.partwise")
+
+
+def test_an_h5ad_with_raw_empty_genes_and_slots_of_another_fit(tmp_path, capsys):
+    anndata, pd = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    counts = np.random.default_rng(0).poisson(2.0, (30, 6)).astype(float)
+    counts[:, 3] = 0.0
+    cells = anndata.AnnData(
+        sp.csr_matrix(counts), var=pd.DataFrame(index=[f"g{j}" for j in range(6)]), layers={"counts": counts}
+    )
+    cells.obs["sick"] = counts[:, 0] > 1
+    cells.obs["some"] = pd.array([None, *(counts[1:, 0] > 1)], dtype="boolean")
+    cells.raw = cells.copy()
+    path, out, again = tmp_path / "a.h5ad", tmp_path / "o", tmp_path / "again"
+    cells[:, [5, 1]].copy().write_h5ad(path)
+    few = ("-k", 2, "--quiet", "--no-report")
+    assert call("fit", path, "--key", "raw", "--missing", "zero", "-o", out, *few) == 0
+    said = capsys.readouterr().err
+    # Genes without any count are named and left out, and nothing else is said of them.
+    assert "'g3' has no data at all, and was left out" in said
+    assert "observed entry" not in said
+    assert "already had" not in said
+    assert json.loads((out / "summary.json").read_text())["layer"] == "raw"
+    made = anndata.read_h5ad(out / "factored.h5ad")
+    assert (made.uns["nmf"]["layer"], made.uns["nmf"]["seed"]) == ("raw", 0)
+    H = read(out / "H.csv")
+    assert H.column_names == ["g0", "g1", "g2", "g4", "g5"]
+    np.testing.assert_allclose(made.raw.varm["nmf"][[0, 1, 2, 4, 5]], H.data.T)
+    np.testing.assert_allclose(made.varm["nmf"], H.data.T[[4, 1]])
+    assert not made.raw.varm["nmf"][3].any()
+    assert call("fit", out / "factored.h5ad", "--key", "counts", "-o", again, *few) == 0
+    words = "already had obsm['X_nmf'], varm['nmf'], uns['nmf']; in factored.h5ad they are those of this fit"
+    assert words in capsys.readouterr().err
+    assert json.loads((again / "summary.json").read_text())["layer"] == "counts"
+    # Labels of type bool are predicted as such.
+    for labels in ("sick", "some"):
+        kind = ("--model", "semisupervised", "--labels", labels)
+        assert call("fit", path, "--key", "raw", "-o", again, *kind, *few) == 0
+        classes = load(again / "model.partwise").classes_.tolist()
+        # (Beside rows without a label, they are words.)
+        assert classes == ([False, True] if labels == "sick" else ["False", "True"])
+    assert call("fit", path, "--key", "rw", "-o", again, *few) == 2
+    assert "has no layer 'rw'. Its layers are: 'counts', and it has 'raw'" in capsys.readouterr().err

@@ -111,3 +111,13 @@ def test_bad_input_is_one_sentence(digits, tmp_path, capsys, monkeypatch, argume
     said = capsys.readouterr().err
     assert sentence in said
     assert "Traceback" not in said
+
+
+def test_columns_without_data_are_left_out(tmp_path, capsys):
+    path = tmp_path / "en.csv"
+    path.write_text("id,a,b,c,leer\n1,1,0,3,\n2,0,2,1,\n3,1,0,1,\n4,0,1,1,\n5,1,1,0,\n")
+    assert call("compare", path, "-k", 2, "--seeds", 1, "-o", tmp_path / "out", "--quiet") == 0
+    said = capsys.readouterr()
+    assert "'leer' has no data at all, and was left out" in said.err
+    assert "takes no missing entries" not in said.err
+    assert "5 × 3" in said.out

@@ -336,3 +336,53 @@ def test_variables_of_one_name():
     model.feature_names_in_ = np.array(["other"] * data.shape[1], dtype=object)
     with pytest.raises(DataError, match="var_names_make_unique"):
         store(model, data, np.zeros((data.shape[0], 2)))
+
+
+def with_raw():
+    """An AnnData with half of the variables of its raw, in another order."""
+    whole = annotated(numbers() + np.random.default_rng(1).random((N, M)))
+    whole.raw = whole.copy()
+    cells = whole[:, [4, 0, 2]].copy()
+    cells.X = 3.0 * cells.X
+    return cells
+
+
+def test_raw_is_fitted_with_its_own_variables_and_stored_by_name():
+    cells = with_raw()
+    model = NMF(2, random_state=5).fit(cells.raw)
+    assert list(model.feature_names_in_) == GENES
+    np.testing.assert_array_equal(
+        model.components_, NMF(2, random_state=5).fit(layer_of(cells, "raw")).components_
+    )
+    store(model, cells)
+    np.testing.assert_array_equal(cells.raw.varm["nmf"], model.components_.T)
+    np.testing.assert_array_equal(cells.varm["nmf"], model.components_.T[[4, 0, 2]])
+    np.testing.assert_array_equal(cells.obsm["X_nmf"], model.transform(cells.raw))
+    assert (cells.uns["nmf"]["layer"], cells.uns["nmf"]["seed"]) == ("raw", 5)
+
+
+def test_uns_says_the_layer_and_the_seed():
+    X = numbers()
+    cells = annotated(X + 1, layers={"counts": X})
+    for made, layer in ((layer_of(cells, "counts"), "counts"), (cells, "X")):
+        store(NMF(2).fit(made), cells)
+        assert (cells.uns["nmf"]["layer"], cells.uns["nmf"]["seed"]) == (layer, 0)
+    # Of an array, and with W given, nobody knows.
+    model = NMF(2)
+    store(model, cells, model.fit_transform(X))
+    assert "layer" not in cells.uns["nmf"]
+
+
+def test_the_copy_of_a_file_says_what_it_replaces(tmp_path):
+    from partwise.domains import store_file
+
+    cells = with_raw()
+    model = NMF(2)
+    W = model.fit_transform(cells.raw)
+    cells.write_h5ad(tmp_path / "a.h5ad")
+    assert store_file(model, tmp_path / "a.h5ad", tmp_path / "b.h5ad", W) == []
+    slots = ["obsm['X_nmf']", "varm['nmf']", "raw.varm['nmf']", "uns['nmf']"]
+    assert store_file(model, tmp_path / "b.h5ad", tmp_path / "c.h5ad", W) == slots
+    read = anndata.read_h5ad(tmp_path / "c.h5ad")
+    np.testing.assert_array_equal(read.raw.varm["nmf"], model.components_.T)
+    np.testing.assert_array_equal(read.varm["nmf"], model.components_.T[[4, 0, 2]])

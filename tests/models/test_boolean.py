@@ -598,3 +598,15 @@ def test_a_checkpoint_is_of_one_table(tmp_path, planted):
         model.fit(~X, checkpoint=tmp_path)
     with pytest.raises(ValueError, match="n_components was 2 and is now 3"):
         BooleanMF(3, random_state=0, max_time=60, patience=5).fit(X, checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_error_counts_weights_as_they_were_given(form):
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 12)) < 0.4
+    weights, rows = np.where(rng.random(X.shape) < 0.9, 1.0, 1e6), rng.choice([1.0, 2.0], 60)
+    model = BooleanMF(2, max_time=1, patience=3, random_state=0)
+    with pytest.warns(UserWarning, match="rounds weights to 1/255 of the largest"):
+        W = model.fit_transform(X, weights=form(weights), sample_weight=rows)
+    wrong = (W.astype(int) @ model.components_.astype(int) > 0) != X
+    assert model.reconstruction_err_ == pytest.approx((weights * rows[:, None])[wrong].sum())

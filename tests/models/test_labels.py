@@ -1,5 +1,7 @@
 """SemiSupervisedNMF and ManifoldNMF."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -183,3 +185,23 @@ def test_what_the_read_out_sees_keeps_its_bits_at_any_size():
         np.testing.assert_array_equal(readout_features(W, np.ldexp(H, 1000), np.ones(3)), seen)
         large = readout_features(np.ldexp(W, 1000), H, np.full(3, 2.0**1000))
     np.testing.assert_array_equal(large, seen)
+
+
+def test_words_for_missing_labels_are_classes_and_said_to_be():
+    X = np.random.default_rng(0).random((12, 5))
+    y = np.array(["a", "b", "nan", "<NA>"] * 3)
+    with pytest.warns(UserWarning, match="the text 'nan', '<NA>' for 6 samples, which is taken as a class"):
+        model = SemiSupervisedNMF(2, max_iter=5, tol=1).fit(X, y)
+    assert model.classes_.tolist() == ["<NA>", "a", "b", "nan"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_labels(np.array(["a", "b", None, np.nan], dtype=object), 4)
+
+
+@pytest.mark.parametrize("y", [np.array([True, False] * 6), np.array([True, False, None] * 4, dtype=object)])
+def test_labels_of_type_bool_are_predicted_as_such(y):
+    X = np.random.default_rng(0).random((12, 5))
+    model = SemiSupervisedNMF(2, max_iter=5, tol=1).fit(X, y)
+    assert model.classes_.tolist() == [False, True]
+    assert model.classes_.dtype == bool
+    assert model.predict(X).dtype == bool

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sweeps import data
 
 from partwise import NMF
-from partwise.matrix import Dense
+from partwise.matrix import Dense, Sparse
 from partwise.models import streams
 
 
@@ -38,6 +38,46 @@ def test_blocks_of_any_height_give_the_bits_of_memory(X, heights):
     assert np.array_equal(model.components_, other.components_)
     assert list(model.history_["objective"]) == list(other.history_["objective"])
     assert np.array_equal(other.transform(cut(X, heights)), other.transform(X))
+
+
+@pytest.mark.parametrize("heights", [(90,), (20, 20, 20, 20, 10), (1, 44, 3, 42), (45, 45)])
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"init": "random"}, {"beta_loss": "kl", "solver": "emu"}, {"solver": "emu", "missing_values": 0}],
+)
+def test_sparse_blocks_of_any_height_give_the_bits_of_memory(X, heights, form, parameters):
+    # A block has at most 200 / 4 entries, so there are several; two rows are empty.
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.4, X, 0.0)
+    X[3:5] = 0.0
+    X = sp.csr_array(X)
+    held = X.asformat(form)
+    W, model = fits(held, **parameters)
+    streamed, other = fits(cut(X, heights), **parameters)
+    assert np.array_equal(W, streamed)
+    assert np.array_equal(model.components_, other.components_)
+    assert list(model.history_["objective"]) == list(other.history_["objective"])
+    assert np.array_equal(other.transform(cut(X, heights)), other.transform(held))
+
+
+def test_small_sparse_blocks_are_one_block_as_in_memory():
+    X = sp.random(900, 30, 0.3, random_state=0, format="csr")
+    in_memory, streamed = NMF(4).fit(X), NMF(4).fit(lambda: (X[i : i + 250] for i in range(0, 900, 250)))
+    assert np.array_equal(in_memory.components_, streamed.components_)
+    assert in_memory.n_iter_ == streamed.n_iter_
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_blocks_are_cut_where_memory_is(monkeypatch, kind):
+    monkeypatch.setattr("partwise.matrix.base.BLOCK_ENTRIES", 40)
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        X = kind((rng.random((30, 12)) < rng.random((30, 1)) ** 2).astype(float))
+        wrap = (Sparse if sp.issparse(X) else Dense).of
+        cuts = [0, *np.sort(rng.integers(1, 30, 4)), 30]
+        blocks = (X[a:b] for a, b in pairwise(cuts) if a < b)
+        heights = [rows.stop - rows.start for rows, _ in wrap(X).blocks()]
+        assert [block.shape[0] for block in streams._recut(blocks)] == heights
 
 
 @pytest.mark.parametrize("loss", ["kullback-leibler", "itakura-saito", "negative-binomial"])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from partwise.boolean.bit_table import BitTable
-from partwise.boolean.bits import pack
+from partwise.boolean.bits import pack, unpack
 from partwise.boolean.descent import best_usage
 from partwise.boolean.description import description_length
 from partwise.boolean.discovery import chances, densities
@@ -104,6 +105,35 @@ def measured(table: BitTable, found: Found, thorough: bool = True) -> Measures:
             "log10_chance": chances(table, usage, columns),
         },
     )
+
+
+def weight_of_wrong(table: BitTable, tiles: Tiles, weights: Any, row_weights: np.ndarray | None) -> float:
+    """The weight of wrong observed entries by the weights as they were given, which the table may have rounded.
+
+    Parameters
+    ----------
+    table : BitTable
+    tiles : Tiles
+    weights : array or CSR matrix of shape (n, m), optional
+    row_weights : array of shape (n,), optional
+
+    Returns
+    -------
+    float
+    """
+    total = 0.0
+    height = max(1, (1 << 22) // max(1, table.m))
+    for start in range(0, table.n, height):
+        rows = slice(start, min(start + height, table.n))
+        ones, seen = (unpack(bits[rows], table.m) for bits in (table.by_row.plain, table.by_row.plain_seen))
+        covered = tiles.usage[rows].astype(np.float32) @ tiles.columns.astype(np.float32) > 0
+        wrong = ((ones != covered) & seen).astype(float)
+        if weights is not None:
+            part = weights[rows]
+            wrong *= part.toarray() if hasattr(part, "toarray") else part
+        by_row = wrong.sum(axis=1)
+        total += float(by_row.sum() if row_weights is None else by_row @ row_weights[rows])
+    return total
 
 
 def settled(table: BitTable, found: Found, thorough: bool = True) -> Tiles:

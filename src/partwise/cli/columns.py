@@ -32,7 +32,8 @@ def without_blank(samples: Samples, model: Any = None) -> Samples:
     """The samples without the columns that have no data at all, which are named.
 
     Nothing can be learned of them: they would only be counted among the columns of a result, and asked of new data.
-    They stay where they have no names, and where the model takes NaN for an error or knows of columns as nodes.
+    They stay where they have no names, and where the model takes NaN for an error or knows of columns as nodes. Where
+    it takes zeros for missing entries, columns of zeros have no data either.
     """
     import numpy as np
     from sklearn.utils import get_tags
@@ -40,17 +41,21 @@ def without_blank(samples: Samples, model: Any = None) -> Samples:
     X = samples.X
     if samples.columns is None or not hasattr(X, "dtype") or X.dtype.kind != "f":
         return samples
+    missing_values = getattr(model, "missing_values", np.nan)
     if model is not None:
         nodes = get_tags(model).input_tags.pairwise or getattr(model, "graph_on", "samples") != "samples"
-        if nodes or getattr(model, "missing_values", np.nan) is None:
+        if nodes or missing_values is None:
             return samples
     if hasattr(X, "tocsr"):
-        missing = np.isnan(X.data)
-        if not missing.any():
-            return samples
-        blank = np.bincount(X.tocoo().coords[1][missing], minlength=X.shape[1]) == X.shape[0]
+        stored = X.tocoo()
+        missing = np.isnan(stored.data)
+        if missing_values == 0:
+            held = stored.coords[1][~missing & (stored.data != 0)]
+            blank = np.bincount(held, minlength=X.shape[1]) == 0
+        else:
+            blank = np.bincount(stored.coords[1][missing], minlength=X.shape[1]) == X.shape[0]
     else:
-        blank = np.isnan(X).all(axis=0)
+        blank = (np.isnan(X) | (X == 0) if missing_values == 0 else np.isnan(X)).all(axis=0)
     if not blank.any() or blank.all():
         return samples
     names = [name for name, empty in zip(samples.columns, blank) if empty]

@@ -55,6 +55,7 @@ def compare(
     """
     import partwise
     from partwise.cli.classify import labelled, picture_size
+    from partwise.cli.columns import without_blank
     from partwise.cli.paging import page_files
     from partwise.cli.pipeline import about, drawn, noted
     from partwise.core import open_session
@@ -63,6 +64,8 @@ def compare(
 
     size = picture_size(shape, False)
     samples = labelled(data, labels, reading, dense=False)
+    if size is None:
+        samples = without_blank(samples)
     check_picture(samples, size, example)
     folder = make_folder(output)
     with noted(), about(samples.source), open_session() as session:

@@ -167,13 +167,21 @@ def drawn(fitted: Fitted, data: Path, shape: tuple[int, int] | None = None) -> E
         tables = [*result_tables(fitted), labels]
     files = []
     if data.suffix.lower() == ".h5ad" and hasattr(fitted.model, "transform") and found is not None:
-        from partwise.domains import store_file
-
         turned = bool(fitted.samples.coding and fitted.samples.coding.options.get("transpose"))
-        files.append((FACTORED, lambda path: store_file(fitted.model, data, path, made, transposed=turned)))
+        files.append((FACTORED, partial(write_factored, fitted.model, data, made, turned)))
     meta: dict[str, Any] = {} if shape is None else {"meta": {"image_shape": list(shape)}}
     pictures = pictures if found is not None and len(found) else []
     return Extras(meta, tables=tables, pictures=pictures, files=files)
+
+
+def write_factored(model: Any, data: Path, W: Any, transposed: bool, path: Path) -> None:
+    """The copy of an .h5ad file with the factors in it; says what of the file they replace there."""
+    from partwise.cli.common import say
+    from partwise.domains import store_file
+
+    replaced = store_file(model, data, path, W, transposed=transposed)
+    if replaced:
+        say(f"Note: {data} already had {', '.join(replaced)}; in {path.name} they are those of this fit.")
 
 
 def check_shape(shape: tuple[int, int] | None, X: Any) -> None:

@@ -22,7 +22,7 @@ DataFile = Annotated[
 ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")]
 Key = Annotated[
-    str | None, typer.Option(help="Which array of an .npz, layer of an .h5ad, sheet of an .xlsx.")
+    str | None, typer.Option(help="Which array of an .npz, layer of an .h5ad (or raw), sheet of an .xlsx.")
 ]
 Seed = Annotated[int | None, typer.Option(help="Random seed; 0 if not given.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON on stdout.")]

@@ -279,8 +279,13 @@ def summarised(fitted: Fitted, extras: Extras) -> dict[str, Any]:
     from partwise.models.summary import summary_of
     from partwise.reporting.provenance import provenance
 
+    samples = fitted.samples
+    layer = {}
+    if samples.source.lower().endswith(".h5ad") and samples.coding is not None:
+        layer["layer"] = samples.coding.options.get("key") or "X"
     summary = {
-        "data": fitted.samples.source,
+        "data": samples.source,
+        **layer,
         **summary_of(fitted.model),
         "n_samples": len(fitted.samples.rows),
         **provenance(fitted.model, fitted.samples.X),

@@ -28,6 +28,8 @@ def is_anndata(X: Any) -> bool:
 
 #: Where `layer_of` says, in ``uns``, which layer X was.
 LAYER = "partwise_layer"
+#: The name by which `layer_of` and the reader of files know ``adata.raw``, unless a layer is called so.
+RAW = "raw"
 
 
 def layer_of(adata: Any, layer: str) -> Any:
@@ -40,7 +42,7 @@ def layer_of(adata: Any, layer: str) -> Any:
     adata : AnnData
         Is not changed, and the layer is not copied.
     layer : str
-        Its name in ``adata.layers``.
+        Its name in ``adata.layers``; "raw" is ``adata.raw``, with the variables of that.
 
     Returns
     -------
@@ -57,13 +59,18 @@ def layer_of(adata: Any, layer: str) -> Any:
     >>> NMF(1).fit(layer_of(cells, "counts")).feature_names_in_.tolist()
     ['0', '1']
     """
+    if layer == RAW and RAW not in adata.layers and adata.raw is not None:
+        raw = adata.raw
+        return type(adata)(X=raw.X, obs=adata.obs, var=raw.var, uns={LAYER: RAW})
     if layer not in adata.layers:
         raise ValueError(f"There is no layer {layer!r}; the layers are {sorted(adata.layers)}.")
     return type(adata)(X=adata.layers[layer], obs=adata.obs, var=adata.var, uns={LAYER: layer})
 
 
 def layer_in(adata: Any) -> str | None:
-    """The layer that X of an AnnData was, if `layer_of` made it."""
+    """The layer that X of an AnnData was, if `layer_of` made it; "raw" for ``adata.raw`` itself."""
+    if not hasattr(adata, "uns"):
+        return RAW
     layer = adata.uns.get(LAYER)
     return None if layer is None else str(layer)
 
@@ -74,7 +81,8 @@ def _to_transform(model: Any, adata: Any, layer: str | None) -> Any:
     remembered = layer is None and coding is not None
     if remembered and coding is not None:
         layer = coding.options.get("key")
-        if layer is not None and layer not in adata.layers and layer not in ("X", layer_in(adata)):
+        held = {*adata.layers, "X", layer_in(adata), *([] if adata.raw is None else [RAW])}
+        if layer is not None and layer not in held:
             raise DataError(
                 f"The model was fitted to {layer!r}, and this AnnData has no such layer; its layers are "
                 f"{sorted(adata.layers)}. Name another as layer=, or layer='X' for X."
@@ -114,17 +122,20 @@ def backed_rows(adata: Any) -> Callable[[], Iterable[Any]] | None:
 def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, key: str | None = None) -> None:
     """Put W into ``adata.obsm["X_" + key]``, H, transposed, into ``adata.varm[key]``, and settings into ``uns[key]``.
 
+    What was there before is replaced.
+
     Parameters
     ----------
     model : estimator
-        Fitted; to these variables, or to some of them by name: others have zeros in ``varm``.
+        Fitted; to these variables, or to some of them by name: others have zeros in ``varm``. Of a model of
+        ``adata.raw``, H of all its variables is in ``adata.raw.varm``.
     adata : AnnData
         Is changed.
     W : array of shape (n_obs, n_components), optional
         What `fit_transform` returned; if it is not given, ``model.transform`` is called.
     layer : str, optional
-        The layer to transform; "X" is X. If it is not given, the layer that the model was fitted to (see `layer_of`,
-        and `--key` of the command line), else X.
+        The layer to transform; "X" is X, and "raw" is ``adata.raw``. If it is not given, the layer that the model
+        was fitted to (see `layer_of`, and `--key` of the command line), else X.
     key : str, optional
         By default the kind of the model: "nmf", "binary" or "boolean".
 
@@ -140,15 +151,21 @@ def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, ke
     ((3, 1), (2, 1), 1)
     """
     _require_factors(model)
-    places = _places(model, adata.var_names)
     key = model.kind if key is None else key
+    used = _layer_used(model) if layer is None else layer
+    raw = adata.raw if used == RAW and RAW not in adata.layers else None
+    Ht = _loadings(model, adata.var_names, raw is not None)
     if W is None:
+        used = "X" if used is None else used
         chosen = _to_transform(model, adata, layer)
-        whole = np.array_equal(places, np.arange(len(adata.var_names)))
+        places = _places(model, chosen.var_names)
+        whole = np.array_equal(places, np.arange(len(chosen.var_names)))
         W = model.transform(chosen if whole else chosen[:, places])
     W = _usage(model, W, adata.obs_names)
-    adata.obsm["X_" + key], adata.varm[key] = W, _loadings(model, places, len(adata.var_names))
-    adata.uns[key] = settings_of(model)
+    adata.obsm["X_" + key], adata.varm[key] = W, Ht
+    if raw is not None:
+        raw.varm[key] = _loadings(model, raw.var_names)
+    adata.uns[key] = settings_of(model, used)
 
 
 def store_file(
@@ -159,7 +176,7 @@ def store_file(
     *,
     key: str | None = None,
     transposed: bool = False,
-) -> None:
+) -> list[str]:
     """Write a copy of an .h5ad file with the factors where `store` puts them.
 
     The file is copied as it is, and the factors are written into the copy: its matrices are never read.
@@ -179,6 +196,11 @@ def store_file(
     transposed : bool, default=False
         Whether the model was fitted to the transposed matrix, with variables as its rows: W then goes into ``varm``
         and H, transposed, into ``obsm``.
+
+    Returns
+    -------
+    list of str
+        What the file had in these places, which the copy has not: "obsm['X_nmf']" and the like.
     """
     import h5py
 
@@ -196,29 +218,55 @@ def store_file(
             shutil.copyfileobj(given, stream, 1 << 20)
         stream.flush()
         with h5py.File(stream.name, "r+") as file:
+            used = _layer_used(model)
+            raw = file.get(RAW) if used == RAW and RAW not in file.get("layers", ()) else None
             names, rows = read_elem(file["var"]).index, read_elem(file["obs"]).index
-            samples, features = (names, rows) if transposed else (rows, names)
-            W = _usage(model, W, samples, "variables" if transposed else "observations")
-            Ht = _loadings(model, _places(model, features), len(features))
-            for home, name, value in (
-                ("obsm", "X_" + key, Ht if transposed else W),
-                ("varm", key, W if transposed else Ht),
-                ("uns", key, settings_of(model)),
-            ):
-                if home not in file:
-                    write_elem(file, home, {})
-                if name in file[home]:
-                    del file[home][name]
-                write_elem(file[home], name, value)
+            every = names if raw is None else read_elem(raw["var"]).index
+            if transposed:
+                W = _usage(model, W, every, "variables")
+                by_row, by_variable = _loadings(model, rows), W
+            else:
+                by_row, by_variable = _usage(model, W, rows), _loadings(model, every)
+            slots = [(file, "obsm", "X_" + key, by_row), (file, "uns", key, settings_of(model, used))]
+            if raw is None:
+                slots.insert(1, (file, "varm", key, by_variable))
+            else:
+                slots.insert(1, (raw, "varm", key, by_variable))
+                slots.insert(1, (file, "varm", key, _by_name(by_variable, every, names)))
+            return [place for slot in slots if (place := _put(*slot, write_elem))]
 
 
-def settings_of(model: Any) -> dict[str, Any]:
-    """What ``uns`` keeps of a model: its class, its parameters, and how its fit ended, as numbers and text."""
-    found = {
+def _put(group: Any, home: str, name: str, value: Any, write_elem: Callable[..., None]) -> str | None:
+    """Write an element of an .h5ad file; where it was, if there was one already."""
+    if home not in group:
+        write_elem(group, home, {})
+    before = name in group[home]
+    if before:
+        del group[home][name]
+    write_elem(group[home], name, value)
+    return f"{'raw.' if group.name == '/raw' else ''}{home}['{name}']" if before else None
+
+
+def _layer_used(model: Any) -> str | None:
+    """The layer that a model was fitted to, "X" included; None where it does not say."""
+    coding = Coding.of(model)
+    return None if coding is None else str(coding.options.get("key") or "X")
+
+
+def settings_of(model: Any, layer: str | None = None) -> dict[str, Any]:
+    """What ``uns`` keeps of a model: its class, its parameters, and how its fit ended, as numbers and text.
+
+    And the layer of the fit, if it is known, and the seed, which is 0 where no `random_state` was given.
+    """
+    parameters = model.get_params(deep=False)
+    found: dict[str, Any] = {
         "model": type(model).__name__,
         "partwise_version": __version__,
-        "params": {name: value for name, value in model.get_params(deep=False).items() if value is not None},
+        **({} if layer is None else {"layer": layer}),
+        "params": {name: value for name, value in parameters.items() if value is not None},
     }
+    if "random_state" in parameters:
+        found["seed"] = 0 if parameters["random_state"] is None else parameters["random_state"]
     for name in ("n_iter_", "converged_", "objective_", "reconstruction_err_"):
         if hasattr(model, name):
             found[name.rstrip("_")] = getattr(model, name)
@@ -278,8 +326,21 @@ def _places(model: Any, var_names: Any) -> np.ndarray:
     return np.asarray(places)
 
 
-def _loadings(model: Any, places: np.ndarray, n_vars: int) -> np.ndarray:
-    """H, transposed, with zeros for variables that were not part of the fit."""
-    H = np.zeros((n_vars, len(model.components_)), model.components_.dtype)
-    H[places] = model.components_.T
-    return H
+def _loadings(model: Any, var_names: Any, some: bool = False) -> np.ndarray:
+    """H, transposed, with zeros for variables that were not part of the fit; `some`: of it, some may not be here."""
+    H = np.asarray(model.components_.T)
+    if some:
+        return _by_name(H, model.feature_names_in_, var_names)
+    found = np.zeros((len(var_names), H.shape[1]), H.dtype)
+    found[_places(model, var_names)] = H
+    return found
+
+
+def _by_name(values: np.ndarray, names: Any, wanted: Any) -> np.ndarray:
+    """Rows with other names; zeros where there is no row of a name."""
+    place = {name: i for i, name in enumerate(names)}
+    found = np.zeros((len(wanted), values.shape[1]), values.dtype)
+    for i, name in enumerate(wanted):
+        if name in place:
+            found[i] = values[place[name]]
+    return found

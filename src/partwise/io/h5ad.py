@@ -20,7 +20,7 @@ from partwise.io.words import shorten
 
 
 def read_h5ad(path: Path, source: str, key: str | None) -> Table:
-    """Return X, or the layer ``key``, of an .h5ad file, with obs_names and var_names as names, and what obs says."""
+    """Return X, the layer ``key``, or raw, of an .h5ad file, with obs_names and var_names, and what obs says."""
     import anndata  # noqa: F401 the package that the sentence about a missing one names
     import h5py
 
@@ -29,7 +29,8 @@ def read_h5ad(path: Path, source: str, key: str | None) -> Table:
             # anndata warns of its own older file layouts, which the reader of a matrix need not know of.
             warnings.simplefilter("ignore")
             matrix = _matrix(file, source, key)
-            obs, var = (_element(file, name) for name in ("obs", "var"))
+            raw = key == "raw" and "raw" not in file.get("layers", ())
+            obs, var = _element(file, "obs"), _element(file["raw"] if raw else file, "var")
             if matrix.shape != (len(obs), len(var)):
                 raise _Trouble(
                     f"its matrix has shape {matrix.shape}, but obs has {len(obs)} rows and var has {len(var)}"
@@ -66,8 +67,11 @@ def _matrix(file: Any, source: str, key: str | None) -> Any:
             )
     elif "/" not in key and key in file.get("layers", ()):
         matrix = _element(file["layers"], key)
+    elif key == "raw" and "X" in file.get("raw", ()):
+        matrix = _element(file["raw"], "X")
     else:
-        raise DataError(f"{source} has no layer '{key}'. Its layers are: {layers}.")
+        also = ", and it has 'raw'" if "X" in file.get("raw", ()) else ""
+        raise DataError(f"{source} has no layer '{key}'. Its layers are: {layers}{also}.")
     if not hasattr(matrix, "dtype"):
         return np.asarray(matrix)
     for name in ("indices", "indptr"):
@@ -137,6 +141,9 @@ def _annotations(obs: Any) -> tuple[dict[str, list[str]], dict[str, np.ndarray[A
     extra: dict[str, np.ndarray[Any, Any]] = {}
     for name in obs.columns:
         column = obs[name]
+        if types.is_bool_dtype(column.dtype) and not isinstance(column.dtype, np.dtype):
+            # True, False and nothing: as they are where nothing is missing, else as text.
+            column = column.astype("string") if column.isna().any() else column.astype(bool)
         if types.is_numeric_dtype(column.dtype):
             plain = isinstance(column.dtype, np.dtype)
             extra[str(name)] = column.to_numpy() if plain else column.to_numpy(float, na_value=np.nan)

@@ -61,7 +61,8 @@ def take_labels(table: Table, name: str, *, unknown: bool = False) -> tuple[Tabl
     table : Table
         The table without that column.
     labels : ndarray of shape (n_rows,)
-        Integers where all labels are whole numbers, else strings; None for rows without a label.
+        Integers where all labels are whole numbers, bool where they are of that type, else strings; None for rows
+        without a label.
 
     Raises
     ------
@@ -103,7 +104,7 @@ def read_labels(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
     Returns
     -------
     labels : ndarray of shape (n_labels,)
-        Integers where all labels are whole numbers, else strings.
+        Integers where all labels are whole numbers, bool where they are of that type, else strings.
 
     Raises
     ------
@@ -195,8 +196,10 @@ def _vector(array: np.ndarray[Any, Any], source: str) -> np.ndarray[Any, Any]:
 
 
 def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Integers where all labels are whole numbers, else strings."""
+    """Integers where all labels are whole numbers, bool where they are of that type, else strings."""
     kind = array.dtype.kind
+    if kind == "b":
+        return array
     if kind == "S":
         array, kind = np.array([value.decode("utf-8", "replace") for value in array.tolist()]), "U"
     if kind == "U":

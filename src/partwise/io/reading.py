@@ -57,7 +57,7 @@ def read(
     path : str or path-like
         The file; "-" is standard input, text unless ``format`` says otherwise.
     key : str, optional
-        The array of a .npz, the layer of an .h5ad, or the sheet of an .xlsx.
+        The array of a .npz, the layer of an .h5ad (or "raw"), or the sheet of an .xlsx.
     header, row_names : bool, optional
         Whether the first row and the first column of a text table hold names; None finds out.
     stack : bool, default=False

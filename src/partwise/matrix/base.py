@@ -3,7 +3,7 @@
 A `Matrix` is n × m data X with weights ω, seen only through sums over its entries. The one thing every
 matrix can do is to hand out row blocks that fit in memory, in order; whatever a solver needs of the other
 factor it adds up while the blocks pass by, so that one pass over the rows serves a whole iteration. Data in
-memory are a single block.
+memory are a single block, or several of fixed heights where they are large.
 
 A block stores, for each entry it holds, u = ω x and v = ω − ω₀, where ω₀ (`background`) is the weight of the
 entries it does not hold: 1 for sparse data whose unstored entries are zeros and for dense data without
@@ -34,6 +34,25 @@ BLOCK_ENTRIES = 1 << 24
 def block_height(n_features: int) -> int:
     """Rows of a dense block."""
     return max(1, BLOCK_ENTRIES // max(1, n_features))
+
+
+def stored_most() -> int:
+    """Entries that a sparse block stores, at most: with places, and transposed, the memory of a dense one."""
+    return BLOCK_ENTRIES // 4
+
+
+def stored_cuts(indptr: np.ndarray) -> list[int]:
+    """Where sparse row blocks begin, and where the last one ends.
+
+    A block takes rows while it stores at most `stored_most` entries, and at least one row. Where it ends depends on
+    no row before it, so rows that come one after the other are cut in the same places as rows in memory.
+    """
+    n, most = len(indptr) - 1, stored_most()
+    cuts = [0]
+    while int(indptr[-1]) - int(indptr[cuts[-1]]) > most:
+        full = int(np.searchsorted(indptr, int(indptr[cuts[-1]]) + most, side="right")) - 1
+        cuts.append(max(full, cuts[-1] + 1))
+    return cuts if cuts[-1] == n and n else [*cuts, n]
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ class RowBlocks(Matrix):
         Whether any block has missing or weighted entries.
     row_weight : array, optional
         How much each row counts; the blocks carry their own part of it.
+    entries : int, optional
+        How many entries the blocks hold; all of them by default.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class RowBlocks(Matrix):
         dtype: np.dtype,
         weighted: bool = False,
         row_weight: np.ndarray | None = None,
+        entries: int | None = None,
     ) -> None:
         self._read = read
         self._starts = np.concatenate([[0], np.cumsum(heights)]).astype(int)
@@ -44,11 +47,17 @@ class RowBlocks(Matrix):
         self.dtype = np.dtype(dtype)
         self._weighted = weighted
         self.row_weight = row_weight
+        self._entries = self.shape[0] * self.shape[1] if entries is None else entries
 
     @property
     def weighted(self) -> bool:
         """Whether some entries are missing or weighted."""
         return self._weighted
+
+    @property
+    def entries(self) -> int:
+        """Those that the blocks hold."""
+        return self._entries
 
     def blocks(self) -> Iterator[tuple[slice, InMemory]]:
         """Read one block after the other.

@@ -124,3 +124,14 @@ def add_column_squares(X: np.ndarray, out: np.ndarray, start: int, stop: int) ->
         for j in range(start, stop):
             x = np.float64(X[i, j])
             out[j] += x * x
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+def stored_squares(indptr: np.ndarray, data: np.ndarray, out: np.ndarray, start: int, stop: int) -> None:
+    """Sums of the squares of what rows `start … stop` of a compressed-row matrix store, in double precision."""
+    for i in range(start, stop):
+        total = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            x = np.float64(data[e])
+            total += x * x
+        out[i] = total

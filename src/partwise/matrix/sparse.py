@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from partwise.losses import Loss
 from partwise.matrix import kernels
-from partwise.matrix.base import InMemory, RowSlab
+from partwise.matrix.base import InMemory, Matrix, RowSlab, stored_cuts
 from partwise.matrix.dense import PART_ENTRIES
 from partwise.matrix.loss_kernels import kernels_for
 from partwise.parallel import get_threads, over_rows, own_threads
@@ -61,6 +62,9 @@ class Sparse(InMemory):
         self.row_weight = row_weight
         self.inner_weight = inner_weight
         self._transposed: Sparse | None = None
+        #: Whether rows are those of the data, which are cut into blocks; columns are one block.
+        self._upright = True
+        self._parts: list[tuple[slice, Sparse]] | None = None
 
     @classmethod
     def of(
@@ -96,8 +100,9 @@ class Sparse(InMemory):
             u = np.where(weights > 0, X.data, 0) * weights
             v = weights - X.dtype.type(background)
         if X.format == "csc":
-            shape = X.shape[::-1]
-            return cls(X.indptr, X.indices, u, v, shape, background, inner_weight=row_weight).T
+            columns = cls(X.indptr, X.indices, u, v, X.shape[::-1], background, inner_weight=row_weight)
+            columns._upright = False
+            return columns.T
         return cls(X.indptr, X.indices, u, v, X.shape, background, row_weight=row_weight)
 
     @classmethod
@@ -133,11 +138,60 @@ class Sparse(InMemory):
                 inner_weight=self.row_weight,
             )
             other._transposed = self
+            other._upright = not self._upright
             self._transposed = other
+            # Whoever asks for all columns goes on with them: those of the blocks need not be kept beside them.
+            for _, part in self._parts or ():
+                if part is not self:
+                    part._transposed = None
         return self._transposed
 
+    def blocks(self) -> Iterator[tuple[slice, InMemory]]:
+        """Ranges of rows that share this memory, the same as of rows that are read from a file."""
+        yield from self._cut()
+
+    def _cut(self) -> list[tuple[slice, Sparse]]:
+        """The blocks, found once and kept, so that each is transposed once."""
+        if self._parts is None:
+            cuts = stored_cuts(self._indptr) if self._upright else [0, self.shape[0]]
+            ranges = [slice(a, b) for a, b in pairwise(cuts)]
+            if len(ranges) == 1:
+                # (Not kept: a matrix that knows itself is freed late.)
+                return [(ranges[0], self)]
+            self._parts = [(rows, self.rows(rows)) for rows in ranges]
+        return self._parts
+
+    @property
+    def _several_blocks(self) -> bool:
+        """Whether sums go block by block, as they do over the same data in a file."""
+        return len(self._cut()) > 1
+
+    def transposed_product(self, A: np.ndarray) -> np.ndarray:
+        """(ω X)ᵀ · A."""
+        return Matrix.transposed_product(self, A) if self._several_blocks else self.T.product(A)
+
+    def transposed_weight_product(self, A: np.ndarray) -> np.ndarray:
+        """Product ωᵀ · A."""
+        if self._several_blocks:
+            return Matrix.transposed_weight_product(self, A)
+        return self.T.weight_product(A)
+
     def rows(self, index: Any) -> Sparse:
-        """Some of the rows."""
+        """Some of the rows; a range of them shares the memory."""
+        if isinstance(index, slice) and index.step in (None, 1):
+            start, stop, _ = index.indices(self.shape[0])
+            stop = max(start, stop)
+            held = slice(int(self._indptr[start]), int(self._indptr[stop]))
+            return Sparse(
+                self._indptr[start : stop + 1] - self._indptr[start],
+                self._indices[held],
+                self._u[held],
+                None if self._v is None else self._v[held],
+                (stop - start, self.shape[1]),
+                self.background,
+                row_weight=None if self.row_weight is None else self.row_weight[index],
+                inner_weight=self.inner_weight,
+            )
         chosen = np.arange(self.shape[0])[index]
         lengths = np.diff(self._indptr)[chosen]
         indptr = np.zeros(len(chosen) + 1, dtype=self._indptr.dtype)
@@ -201,14 +255,18 @@ class Sparse(InMemory):
             return 1.0
         return max(self.background, self.background + float(self._v.max(initial=0.0))) or 1.0
 
-    def squared_norm(self) -> float:
-        """Without weights, a sum over what is stored."""
-        if self.weighted or self.row_weight is not None:
-            return super().squared_norm()
-        return float(np.einsum("i,i->", self._u, self._u, dtype=float))
+    def row_squares(self) -> np.ndarray:
+        """Without weights, sums over what is stored."""
+        if self._v is not None:
+            return super().row_squares()
+        out = np.empty(self.shape[0])
+        over_rows(lambda a, b: kernels.stored_squares(self._indptr, self._u, out, a, b), len(out), grain=1024)
+        return out
 
     def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
         """Loss of each row: stored entries, plus ω₀ times what the loss would be if all entries were 0."""
+        if self._several_blocks:
+            return Matrix.row_divergence(self, W, Ht, loss, shift)
         out = self._zero_divergence(W, Ht, loss, shift) if self.background else np.zeros(self.shape[0])
         v = _NONE.astype(self.dtype) if self._v is None else self._v
         compiled = kernels_for(loss)

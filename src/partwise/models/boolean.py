@@ -14,22 +14,26 @@ from sklearn.utils.validation import check_is_fitted
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import pack, product, unpack
 from partwise.boolean.log import SearchLog
-from partwise.boolean.measures import Found, Measures, measured, usage_of
+from partwise.boolean.measures import Found, Measures, measured, usage_of, weight_of_wrong
 from partwise.boolean.methods import Settings, find_tiles, is_trivial, quick_search
 from partwise.boolean.prices import Prices
 from partwise.boolean.tiles import Tiles, error_of
 from partwise.boolean.trust import measure_trust
 from partwise.core import digest
+from partwise.io.caller import callers_level
 from partwise.io.registry import register_model
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.file_contents import BOOLEAN_CONTENTS
-from partwise.models.inputs import row_names, row_weight, validated
+from partwise.models.inputs import entry_weights, row_names, row_weight, validated
 from partwise.models.parameters import check_boolean, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.tile_details import tile_details
 from partwise.models.unseen import unseen_columns
 from partwise.models.yes_no import to_bit_table
 from partwise.well_formed import require_well_formed
+
+#: A share of the error by which rounded weights may change it before that is said.
+ROUNDED = 0.05
 
 
 class Observed(NamedTuple):
@@ -199,7 +203,8 @@ class BooleanMF(FactorModel):
             Ignored.
         weights : array-like or sparse matrix of shape (n_samples, n_features), optional
             What a wrong entry costs; 0 for one that was not observed, and where a sparse matrix stores nothing.
-            Weights that are not small multiples of one another are rounded to 1/255 of the largest.
+            Weights that are not small multiples of one another are rounded to 1/255 of the largest for the search;
+            `reconstruction_err_` counts them as they are.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of rows: a row of weight 2 counts as two.
         checkpoint : path, optional
@@ -418,6 +423,8 @@ class BooleanMF(FactorModel):
             log = SearchLog(session, in_seconds)
             found = find_tiles(log, table, numbers, settings, as_generator(self.random_state))
             measures = session.completed(lambda: measured(table, found, thorough=not session.interrupted))
+            if table.weighted:
+                self._weigh(table, measures, weights, sample_weight)
             usage = measures.tiles.usage
             if sample_weight is not None and every_row:
                 # Rows of no weight, which the search does not look at, use tiles too.
@@ -426,6 +433,22 @@ class BooleanMF(FactorModel):
                     usage = usage_of(plain, measures.tiles.columns, found.prices)
             session.keep(lambda: self._keep(log, found, measures, seen))
         return usage
+
+    def _weigh(self, table: BitTable, measures: Measures, weights: Any, sample_weight: Any) -> None:
+        """Measure the error by the weights that were given; says where the search weighed it otherwise."""
+        given = None if weights is None else entry_weights(weights, (table.n, table.m))
+        error = weight_of_wrong(table, measures.tiles, given, row_weight(sample_weight, table.n))
+        searched = measures.reconstruction_err
+        if abs(error - searched) > 1e-6 * error:
+            measures.reconstruction_err = error
+        if abs(error - searched) > ROUNDED * error:
+            warnings.warn(
+                f"The weights of wrong entries add up to {error:g}, and the search took them for {searched:g}: it "
+                "rounds weights to 1/255 of the largest, and small ones up to that. Tiles are found by the rounded "
+                "ones; with a largest weight of at most 255 times the smallest there is less of that.",
+                UserWarning,
+                stacklevel=callers_level(),
+            )
 
     def _validate_params(self) -> None:
         check_boolean(self)

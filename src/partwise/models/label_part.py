@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from partwise.core import Problem
+from partwise.io.caller import callers_level
 from partwise.io.contents import Array, Flag, Number
+from partwise.io.layout import MISSING
 from partwise.matrix import Dense, InMemory, Joined
+from partwise.models.summary import counted
 from partwise.priors import NO_PRIOR
 from partwise.solvers import pick_solver
 
@@ -99,6 +103,8 @@ def read_labels(y: Any, n_samples: int, mask: Any = None) -> Labels:
     found = y[at]
     if y.dtype == object and any(isinstance(label, str) for label in found):
         found = found.astype(str)
+    elif y.dtype == object and all(isinstance(label, bool | np.bool_) for label in found):
+        found = found.astype(bool)
     elif (
         y.dtype.kind in "fO"
         and len(at) < len(y)
@@ -106,6 +112,8 @@ def read_labels(y: Any, n_samples: int, mask: Any = None) -> Labels:
     ):
         # NaN or None made floats or objects of whole numbers.
         found = found.astype(int)
+    if found.dtype.kind == "U":
+        _say_missing_words(found)
     check_classification_targets(found)
     classes, number = np.unique(found, return_inverse=True)
     if len(classes) < 2:
@@ -129,6 +137,21 @@ def _indicators(y: np.ndarray, mask: Any) -> Labels:
         raise ValueError("y has no label that is known; without labels use NMF or GraphNMF.")
     Y = np.where(seen, values, 0.0)[at]
     return Labels(np.arange(y.shape[1]), at, Y, seen[at], multilabel=True)
+
+
+def _say_missing_words(labels: np.ndarray) -> None:
+    """Say that 'nan' and the like are classes here: that is what ``astype(str)`` makes of unknown labels."""
+    words = [word for word in MISSING if word and (labels == word).any()]
+    if not words:
+        return
+    count = int(np.isin(labels, words).sum())
+    warnings.warn(
+        f"y holds the text {', '.join(map(repr, words))} for {counted(count, 'sample')}, which is taken as a class "
+        "like any other. If it marks labels that are not known, give None, NaN or '' there (a pandas column before "
+        ".astype(str), an empty cell in a file).",
+        UserWarning,
+        stacklevel=callers_level(),
+    )
 
 
 def _is_known(label: Any) -> bool:

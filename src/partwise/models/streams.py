@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.validation import check_array
 
 from partwise.domains.annotated import backed_rows
 from partwise.matrix import InMemory, RowBlocks
-from partwise.matrix.base import block_height
+from partwise.matrix.base import block_height, stored_cuts, stored_most
 from partwise.models.masks import without_mask
 from partwise.models.units import divided, exponent_of, largest_entry
 from partwise.well_formed import require_well_formed
@@ -73,14 +74,13 @@ def stream(
     Returns
     -------
     RowBlocks
-        Dense blocks are cut anew, to the heights that an array in memory is cut to, so that both are summed in the
-        same order.
+        Blocks are cut anew, to the heights that data in memory are cut to, so that both are summed in the same order.
     int
         The exponent.
     """
     heights: list[int] = []
     kinds: set[np.dtype] = set()
-    width, weighted, largest = None, False, 0.0
+    width, weighted, largest, entries = None, False, 0.0, 0
     for number, block in enumerate(_recut(_arrays(read()))):
         width = block.shape[1] if width is None else width
         if block.shape[1] != width:
@@ -93,6 +93,7 @@ def stream(
         except ValueError as error:
             raise ValueError(f"Row block {number}, which begins at row {sum(heights)}: {error}") from error
         heights.append(block.shape[0])
+        entries += block.size
         kinds.add(block.dtype)
         weighted = weighted or wrap(block, None).weighted
         largest = max(largest, largest_entry(block))
@@ -110,7 +111,7 @@ def stream(
             yield wrap(divided(block.astype(dtype, copy=False), power), part)
             start = stop
 
-    return RowBlocks(blocks, heights, width, dtype, weighted, weights), power
+    return RowBlocks(blocks, heights, width, dtype, weighted, weights, entries), power
 
 
 def _arrays(blocks: Iterable[Any]) -> Iterator[Any]:
@@ -133,28 +134,40 @@ def _arrays(blocks: Iterable[Any]) -> Iterator[Any]:
 
 
 def _recut(blocks: Iterator[Any]) -> Iterator[Any]:
-    """Dense blocks at the heights that `block_height` gives; sparse ones as they come."""
-    held: list[np.ndarray] = []
-    rows = 0
+    """Blocks cut where data in memory are cut: `block_height` for dense rows, `stored_cuts` for sparse ones."""
+    held: list[Any] = []
+    size = 0
     for block in blocks:
-        if sp.issparse(block) or (held and block.shape[1] != held[0].shape[1]):
-            yield from _whole(held)
-            held, rows = [], 0
-            if sp.issparse(block):
-                yield block
-                continue
+        sparse = sp.issparse(block)
+        if held and (sparse != sp.issparse(held[0]) or block.shape[1] != held[0].shape[1]):
+            yield _joined(held)
+            held, size = [], 0
         held.append(block)
-        rows += len(block)
-        height = block_height(block.shape[1])
-        if rows >= height:
-            joined = held[0] if len(held) == 1 else np.concatenate(held)
-            whole = rows - rows % height
-            for start in range(0, whole, height):
-                yield joined[start : start + height]
-            held, rows = ([joined[whole:]], rows - whole) if rows > whole else ([], 0)
-    yield from _whole(held)
-
-
-def _whole(held: list[np.ndarray]) -> Iterator[np.ndarray]:
+        size += block.size
+        # Several blocks wait for each other until they are one whole; most are less than that.
+        if sparse:
+            if size <= stored_most():
+                continue
+            joined = _joined(held)
+            cuts = stored_cuts(joined.indptr)
+        else:
+            height = block_height(block.shape[1])
+            if size < height * block.shape[1]:
+                continue
+            joined = _joined(held)
+            # The last cut is that of the last whole block; nothing may be left behind it.
+            cuts = [*range(0, len(joined), height), len(joined)]
+            if len(joined) % height == 0:
+                cuts.append(len(joined))
+        for start, stop in pairwise(cuts[:-1]):
+            yield joined[start:stop]
+        held = [joined[cuts[-2] :]] if cuts[-2] < cuts[-1] else []
+        size = sum(part.size for part in held)
     if held:
-        yield held[0] if len(held) == 1 else np.concatenate(held)
+        yield _joined(held)
+
+
+def _joined(held: list[Any]) -> Any:
+    if len(held) == 1:
+        return held[0]
+    return sp.vstack(held, format="csr") if sp.issparse(held[0]) else np.concatenate(held)
