@@ -218,6 +218,52 @@ def test_encodings_and_decimal_commas(table):
         table("a\n1\n", decimal=";")
 
 
+def test_points_beside_decimal_commas_stand_between_thousands(table):
+    options = {"yes_no": False, "decimal": ","}
+    found = table("p;q;r\n1.234;2,5;1\n-2.500;1;3\n1.000,5;3;1\n12.345.678;0;1\n", **options)
+    assert found.data[:, 0].tolist() == [1234, -2500, 1000.5, 12345678]
+    assert found.notes == (f"{found.source}: points stand between thousands: '1.234' in row 2 is 1234.",)
+    for cell in ("12.5", "1.23", "0.125", "1234.567", "1.5e3"):
+        for more in ({}, {"missing": "99"}):
+            with pytest.raises(
+                DataError, match=rf"column 'q' \(2nd\) holds '{cell}'.*\(row 3\).*--decimal \."
+            ):
+                table(f"p;q\n1;12,5\n2;{cell}\n", **options, **more)
+    # Where the first rows have nothing, it is found as well.
+    gaps = "2;\n" * 150
+    with pytest.raises(DataError, match=r"'q' \(2nd\) holds '12.5'.*\(row 152\)"):
+        table(f"p;q\n{gaps}2;12.5\n", **options)
+
+
+def test_names_and_text_keep_their_points_and_commas(table):
+    text = "who;1.5;2,5;note;old\n1.001;1,5;2;1,5 m;1.5\nb1.2;1;2;12.5;2.5\n1,3;1;2;u;3\n"
+    found = table(text, yes_no=False, decimal=",", drop="old", id="who")
+    assert found.row_names == ["1.001", "b1.2", "1,3"]
+    assert found.column_names == ["1.5", "2,5"]
+    assert found.text["note"] == ["1,5 m", "12.5", "u"]
+
+
+def test_numbers_of_a_workbook_have_no_marks(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "b"], [1.234, "1.234"], [0.5, "2,5"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert read(tmp_path / "a.xlsx", decimal=",").data.tolist() == [[1.234, 1234], [0.5, 2.5]]
+
+
+def test_numbers_of_a_frame_have_no_marks(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": [1.234, 0.5], "b": ["1.234", "2,5"], "c": [1.5, 2.0]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    expected = [[1.234, 1234, 1.5], [0.5, 2.5, 2]]
+    assert read(tmp_path / "a.parquet", decimal=",").data.tolist() == expected
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"))
+    assert read(tmp_path / "a.sav", decimal=",").data.tolist() == expected
+
+
 def test_text_in_another_encoding_than_the_named_one(tmp_path):
     path = tmp_path / "ru.csv"
     path.write_bytes("Пол;Город\n1;0\n0;1\n".encode("cp1251"))

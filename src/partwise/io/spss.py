@@ -9,6 +9,7 @@ from typing import Any
 from partwise.io.answer_words import WORDS, folded
 from partwise.io.budget import spend
 from partwise.io.cells import Reading
+from partwise.io.decimals import with_comma
 from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
 from partwise.io.table import Table
@@ -48,6 +49,10 @@ def read_spss(path: Path, source: str, reading: Reading) -> Table:
         spoken = (asked and len(said & WORDS) > 1) or any(meant.get(word) for word in said)
         gone = {word for word, side in meant.items() if side == ""}
         cells.append([_cell(value, labels, spoken, gone) for value in columns[name]])
+        if reading.decimal == ",":
+            # Numbers are read as text is, in which decimals then stand behind a comma.
+            are_text = [isinstance(value, str) for value in columns[name]]
+            cells[-1] = [cell if text else with_comma(cell) for cell, text in zip(cells[-1], are_text)]
         codes = {_plain(value): label for value, label in labels.items()}
         if not spoken and {"1", "2"} <= set(codes) and "0" not in codes:
             others[str(name)] = codes
