@@ -361,6 +361,106 @@ def test_spss_labels_that_do_not_say_yes_and_no(tmp_path):
     np.testing.assert_array_equal(read(path, missing="keine Angabe").data[:, 0], [1, 2, NAN])
 
 
+@pytest.mark.parametrize(
+    "words", ["genannt, nicht genannt", "Selected, Not selected", "Cité, Non cité", "ja, nein"]
+)
+@pytest.mark.parametrize("codes", [(0, 1), (1, 0), (1, 2), (2, 1)])
+def test_spss_labels_go_before_codes(tmp_path, words, codes):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    answers = dict(zip(codes, words.split(", ")))
+    yes, no = map(float, codes)
+    path = tmp_path / "a.sav"
+    frame = pd.DataFrame({"a": [yes, no, yes], "b": [no, yes, NAN], "c": [yes, yes, yes]})
+    pyreadstat.write_sav(frame, str(path), variable_value_labels=dict.fromkeys("abc", answers))
+    for yes_no in (True, "answers"):
+        found = read(path, yes_no=yes_no)
+        np.testing.assert_array_equal(found.data, [[1, 0, 1], [0, 1, 1], [1, NAN, 1]])
+        assert f"6 yes ('{answers[codes[0]]}'), 2 no ('{answers[codes[1]]}'), 1 missing" in found.notes[0]
+        np.testing.assert_array_equal(read(path, coding=found.coding).data, found.data)
+    # What the caller says of codes goes before labels, then and later.
+    turned = read(path, yes_no=True, yes=str(codes[1]), no=str(codes[0]))
+    np.testing.assert_array_equal(turned.data, [[0, 1, 0], [1, 0, 0], [0, NAN, 0]])
+    np.testing.assert_array_equal(read(path, coding=turned.coding).data, turned.data)
+
+
+def test_spss_labels_of_zero_and_one(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "a.sav"
+    frame = pd.DataFrame({"a": [0.0, 1, 1], "b": [1.0, 0, 1], "sex": [0.0, 1, 0]})
+
+    def labelled(**labels):
+        pyreadstat.write_sav(frame, str(path), variable_value_labels=labels)
+        return path
+
+    labelled(sex={0: "m", 1: "w"})
+    with pytest.raises(
+        DataError, match=r"'sex' holds 0 \('m'\) and 1 \('w'\).*--yes 'w' --no 'm'.*--drop 'sex'"
+    ):
+        read(path, yes_no=True)
+    assert read(path, yes_no=True, drop="sex").data.tolist() == [[0, 1], [1, 0], [1, 1]]
+    assert read(path, yes_no=True, yes="m", no="w").data[:, 2].tolist() == [1, 0, 1]
+    # Numbers stay numbers where they may.
+    np.testing.assert_array_equal(read(path, yes_no="answers").data, frame.to_numpy())
+    # One label that says what its code says is enough, and one that says the contrary is refused.
+    for kind in ({0: "No", 1: "Tea"}, {0: "Tea", 1: "yes"}, {0: "0", 1: "1"}, {1: "Tea"}):
+        np.testing.assert_array_equal(read(labelled(a=kind), yes_no=True).data, frame.to_numpy())
+    for kind in ({0: "Yes", 1: "Tea"}, {0: "Tea", 1: "no"}, {0: "low", 1: "high"}):
+        with pytest.raises(DataError, match="these labels do not say yes and no"):
+            read(labelled(a=kind), yes_no=True)
+
+
+def test_words_of_mentions_need_their_counterpart(table):
+    text = "a,b,c\nselected,not selected,yes\nnot selected,not selected,no\n"
+    assert table(text).data.tolist() == [[1, 0, 1], [0, 0, 0]]
+    found = table("q,state,more\nyes,selected,genannt\nno,rejected,genannt\nno,selected,genannt\n")
+    assert list(found.text) == ["state", "more"]
+
+
+@pytest.mark.parametrize("pair", ["✓ ✗", "✔ ✘", "✓ ×", "✓ x", "☑ ☒", "✓ X"])
+def test_a_cross_beside_a_tick_is_no(table, pair):
+    yes, no = pair.split()
+    text = f"a,b,c\n{yes},{no},{no}\n{no},{yes},{no}\n{yes},,{no}\n"
+    for yes_no in (True, "answers"):
+        found = table(text, yes_no=yes_no)
+        np.testing.assert_array_equal(found.data, [[1, 0, 0], [0, 1, 0], [1, NAN, 0]])
+        assert f"3 yes ('{yes}'), 5 no ('{no}'), 1 missing" in found.notes[0]
+        assert f"'{no.lower()}' beside '{yes}' is taken for no, and empty cells for missing" in found.notes[0]
+        # Another table is read in the same way, also where it has but one of the marks.
+        other = table(f"a,b,c\n{no},{no},{yes}\n{no},,{yes}\n", coding=found.coding)
+        np.testing.assert_array_equal(other.data, [[0, 0, 1], [0, NAN, 1]])
+    assert table(text, no="").data[2, 1] == 0
+    assert np.isnan(table(text, missing=no).data[0, 1])
+    assert table(text, yes=yes).data[0].tolist() == [1, 0, 0]
+
+
+def test_an_x_beside_empty_cells_stays_yes(table):
+    """Another column may have been filled in by somebody who writes ✓."""
+    assert table("a,b\nx,\n,✓\nx,✓\n").data.tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert table("a,b\n✗,\n,✗\n").data.tolist() == [[1, 0], [0, 1]]
+
+
+def test_letters_beside_answers_in_words(table):
+    """N and S are regions beside yes and no, but no and sí beside the latter."""
+    text = "tea,milk,where\n{0},{1},N\n{1},{0},S\n{0},{0},N\n"
+    for yes_no in (True, "answers"):
+        found = table(text.format("yes", "no"), yes_no=yes_no)
+        assert found.text == {"where": ["N", "S", "N"]}
+        assert found.column_names == ["tea", "milk"]
+        found = table(text.format("sí", "no"), yes_no=yes_no)
+        assert found.data[:, 2].tolist() == [0, 1, 0]
+        assert "Single letters in 'where' are taken for answers, too" in found.notes[0]
+    assert table("a,where\nyes,N\nyes,S\n").text == {"where": ["N", "S"]}
+    found = table("a,b,c,d\nyes,y,n,j\nno,n,n,n\n")
+    assert found.data.tolist() == [[1, 1, 0, 1], [0, 0, 0, 0]]
+    assert "Single letters in 'b', 'c' and 'd'" in found.notes[0]
+    # True and false are of no language, and letters of one language in several columns are answers.
+    assert table("a,b,c\nTRUE,S,N\nFALSE,N,S\n").data.tolist() == [[1, 1, 0], [0, 0, 1]]
+    assert table("a,c\nTRUE,N\nFALSE,S\n").column_names == ["a"]
+    assert "Single" not in table("a,b\ny,n\nn,y\n").notes[0]
+
+
 def test_one_and_two_beside_words_are_named(table):
     found = table("a,b,Geschlecht\nja,nein,1\nnein,ja,2\nja,ja,1\n")
     assert "1 is taken for yes and 2 for no in 'Geschlecht', beside answers in words" in found.notes[0]

@@ -67,7 +67,10 @@ def contradiction(source: str, name: str | None, place: int, cell: str, row: int
 
 
 #: What to do about it.
-REMEDY = "Write it with a comma; or, if decimals have points in this file, add --decimal . instead (in Python: decimal='.')."
+REMEDY = (
+    "Write it with a comma; or, if decimals have points in this file, add --decimal . instead "
+    "(in Python: decimal='.')."
+)
 
 
 def told_point(cell: str) -> str:
