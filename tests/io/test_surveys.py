@@ -147,6 +147,35 @@ def test_an_id_is_no_data(table, name, yes_no):
     assert found.column_names == ["a", name, "b"]
 
 
+@pytest.mark.parametrize("yes_no", [True, "answers"])
+def test_rows_without_any_cell_are_left_out(table, yes_no):
+    found = table("id,q,r\n1,yes,no\n,,\n2,no,yes\n", yes_no=yes_no)
+    assert found.data.tolist() == [[1, 0], [0, 1]]
+    assert found.row_names == ["1", "2"]
+    assert found.notes[-1] == f"{found.source}: row 3 has no cell and was left out."
+    # Spreadsheets leave such rows above and below the table, too, and wider than it is.
+    found = table(",,,\nq,r\n1,0\n , \n,,,\n0,1\n,\n", yes_no=yes_no)
+    assert found.data.tolist() == [[1, 0], [0, 1]]
+    assert found.column_names == ["q", "r"]
+    assert found.notes[-1].endswith("4 rows, the first of them row 1, have no cell and were left out.")
+    other = table("q,r\n1,1\n,\n", coding=found.coding)
+    assert other.data.tolist() == [[1, 1]]
+
+
+def test_rows_of_empty_cells_stay_where_these_mean_no(table):
+    found = table("a,b\nx,\n,\n,x\n")
+    assert found.data.tolist() == [[1, 0], [0, 0], [0, 1]]
+    assert table("a,b\nx,x\n,\n", coding=found.coding).data.tolist() == [[1, 1], [0, 0]]
+    assert table("a,b\n1,\n,1\n,\n", no="").data.tolist() == [[1, 0], [0, 1], [0, 0]]
+
+
+def test_an_id_with_gaps_names_the_rows_all_the_same(table):
+    found = table("id,q,r\n1,yes,no\n,yes,no\n2,no,yes\n3,no,yes\n")
+    assert found.row_names == ["1", "", "2", "3"]
+    assert found.column_names == ["q", "r"]
+    assert found.notes[0].endswith("column 'id' names the rows; 1 of them has no name there.")
+
+
 def test_numbers_that_tell_rows_apart_in_a_table_of_yes_and_no(table):
     text = "code,a,b\n7,yes,no\n9,no,no\n8,no,yes\n"
     assert table(text).row_names == ["7", "9", "8"]

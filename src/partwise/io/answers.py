@@ -187,7 +187,7 @@ def _named(
                 known |= {word: meaning for word in pair[place] if word not in known}
             known.setdefault("1" if meaning == "1" else "0", meaning)
             if meaning == "1" or CHECKS & set(sides):
-                known |= {mark: meaning for mark in (CHECKS if meaning == "1" else CROSSES) - set(known)}
+                known |= dict.fromkeys((CHECKS if meaning == "1" else CROSSES) - set(known), meaning)
     return _complete(column, known, words, source, locate)
 
 
@@ -297,8 +297,8 @@ def _guess_ticks(
 ) -> str:
     """Fill in the meanings of columns of ticks; the sentence on crosses that are no, or "".
 
-    A cross is yes and an empty cell is no; but beside ✓ in the table a cross is no, and an empty cell is missing. An x
-    is such a cross only if some column has both, for in another column it may be what somebody writes for ✓.
+    A cross is yes and an empty cell is no; but beside ✓ in the table a cross is no, and an empty cell is missing. An
+    x is such a cross only if some column has both, for in another column it may be what somebody writes for ✓.
     """
     if not ticked:
         return ""
@@ -329,7 +329,7 @@ def _guess_letters(
     letters: Mapping[int, list[int]],
     spoken: set[int],
 ) -> list[int]:
-    """Fill in the meanings of columns of single letters, of which ``letters`` has the pairs; the places that were read.
+    """Fill in the meanings of columns of single letters, of which ``letters`` has the pairs; the places so read.
 
     Beside answers in words, whose pairs are ``spoken``, letters of another language are no answers, as N and S for
     regions beside yes and no.
@@ -432,9 +432,9 @@ def _refuse_labels(column: Column, labels: Mapping[str, str], source: str) -> No
     yes, no = (second, first) if codes[0] == "0" else (first, second)
     name = shorten(column.name)
     raise DataError(
-        f"{source}: column '{name}' holds {codes[0]} ('{first}') and {codes[1]} ('{second}'), and these labels do not "
-        f"say yes and no. Say which is which, as --yes '{yes}' --no '{no}', or leave the column out: --drop '{name}' "
-        "(in Python: yes= and no=, or drop=)."
+        f"{source}: column '{name}' holds {codes[0]} ('{first}') and {codes[1]} ('{second}'), and these labels do "
+        f"not say yes and no. Say which is which, as --yes '{yes}' --no '{no}', or leave the column out: --drop "
+        f"'{name}' (in Python: yes= and no=, or drop=)."
     )
 
 

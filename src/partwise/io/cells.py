@@ -209,6 +209,10 @@ def _find_id(
     for place, column in cells.items():
         if place in named and len(column) > 1 and are_unique(column[1:]):
             return place, ""
+        held = [cell for cell in column[1:] if cell.strip() not in MISSING]
+        gaps = len(column) - 1 - len(held)
+        if place in named and len(held) > max(gaps, 1) and are_unique(held):
+            return place, f"; {gaps} of them {'has' if gaps == 1 else 'have'} no name there"
         body = column if column and is_number(folded(column[0])) else column[1:]
         if place not in named and len(body) > 2 and are_unique(body):
             if reading.answers.numbers:

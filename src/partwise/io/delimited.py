@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.blank import without_blank
 from partwise.io.budget import spend
 from partwise.io.cells import Prepared, Reading, Rows, prepared
 from partwise.io.coding import Coding
@@ -46,13 +47,22 @@ def read_delimited(
             yield from records(stream, delimiter, source)
 
     doubt = misread(rows, encoding)
+    some, blank = without_blank(rows, header is True, reading)
     try:
-        table = table_of_cells(rows, source, header, row_names, reading)
+        table = table_of_cells(some, source, header, row_names, reading)
     except DataError as error:
         if not doubt:
             raise
         raise DataError(f"{error} {doubt}") from error
-    return dataclasses.replace(table, notes=(*table.notes, f"{source}: {doubt}")) if doubt else table
+    notes = [*table.notes]
+    if blank:
+        which = f"row {blank[0]} has no cell and was"
+        if len(blank) > 1:
+            which = f"{len(blank)} rows, the first of them row {blank[0]}, have no cell and were"
+        notes.append(f"{source}: {which} left out.")
+    if doubt:
+        notes.append(f"{source}: {doubt}")
+    return dataclasses.replace(table, notes=tuple(notes))
 
 
 def table_of_cells(
