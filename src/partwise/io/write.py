@@ -61,7 +61,11 @@ def write_csv(
                 for row, label in zip(rows, row_names[start : start + step]):
                     row.insert(0, _quote(str(label), mark))
             for row in rows:
-                if array.dtype.kind == "f" and len(row) > 1 and not any(row):
+                if (
+                    array.dtype.kind == "f"
+                    and len(row) > 1
+                    and not any(cell.strip('"').strip() for cell in row)
+                ):
                     # Readers take a row without any cell for none.
                     row[-1] = "NaN"
             stream.write("".join(_join(row, mark) + "\n" for row in rows).encode())
