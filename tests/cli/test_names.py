@@ -75,7 +75,7 @@ def test_columns_without_names_go_by_position_and_that_is_said(folder, capsys):
     capsys.readouterr()
     assert call("transform", "o/model.partwise", "flowers.npy", "-o", "W.csv") == 0
     said = capsys.readouterr().err
-    assert said == ("Note: flowers.npy had no column names; the columns of flowers.npy are taken in order.\n")
+    assert said == "Note: flowers.npy has no column names; its columns are taken in the order of the fit.\n"
     np.testing.assert_array_equal(read("W.csv").data, read("o/W.csv").data)
     assert call("fit", "flowers.npy", "-k", 2, "-o", "o", "-q") == 0
     capsys.readouterr()

@@ -118,3 +118,12 @@ def test_a_tree_can_be_asked_to_be_quiet(tmp_path, capsys):
     path.write_text("a,b,c\n" + "\n".join(f"{i % 3},{i % 2},{i % 5}" for i in range(12)))
     assert call("fit", path, "-k", "2", "-o", tmp_path / "o", "-q", "--no-report") == 0
     assert call("tree", tmp_path / "o", "-o", tmp_path / "t", "-q") == 0
+
+
+@pytest.mark.parametrize("verb", ["transform", "predict"])
+def test_verbs_that_apply_a_model_can_be_asked_to_be_quiet(tmp_path, verb):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n" + "\n".join(f"{i % 3},{i % 2},{i % 2}" for i in range(12)))
+    few = ("-k", "1", "--model", "binary", "--max-iter", "3", "-o", tmp_path / "o", "-q", "--no-report")
+    assert call("fit", path, *few) == 0
+    assert call(verb, tmp_path / "o" / "model.partwise", path, "-q", "-o", tmp_path / "w.csv") == 0

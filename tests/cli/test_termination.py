@@ -71,3 +71,55 @@ def test_ctrl_c_after_the_end_of_a_verb_changes_nothing(tmp_path):
     assert done.returncode == 0
     assert done.stdout.startswith("partwise ")
     assert done.stderr == ""
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fitted")
+    X = np.random.default_rng(0).random((3000, 5))
+    np.save(folder / "many.npy", X)
+    np.save(folder / "few.npy", X[:3])
+    partwise.save(partwise.NMF(2, tol=0.1).fit(X), folder / "nmf.partwise")
+    return folder
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs pipes as Unix has them")
+@pytest.mark.parametrize(("rows", "unbuffered"), [("many", ""), ("few", ""), ("few", "1")])
+def test_output_that_nobody_reads_ends_quietly(fitted, rows, unbuffered):
+    """As in `partwise transform … | head -1`."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    arguments = ["transform", "nmf.partwise", f"{rows}.npy"]
+    done = run(fitted, arguments, writing, unbuffered)
+    os.close(writing)
+    assert done.stderr == b""
+    assert done.returncode == 141
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.parametrize(
+    ("arguments", "unbuffered"),
+    [
+        ("transform nmf.partwise many.npy", ""),
+        ("transform nmf.partwise few.npy", "1"),
+        ("info nmf.partwise", ""),
+    ],
+)
+def test_output_that_cannot_be_written_is_told(fitted, arguments, unbuffered):
+    with open("/dev/full", "wb") as full:
+        done = run(fitted, arguments.split(), full, unbuffered)
+    said = done.stderr.decode()
+    assert said.startswith(
+        "partwise: the result cannot be written to standard output: No space left on device."
+    )
+    assert said.count("\n") == 1
+    assert done.returncode == 2
+
+
+def run(folder, arguments, stdout, unbuffered):
+    program = "import sys; from partwise.cli import main; main()"
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(
+        command, stdout=stdout, stderr=subprocess.PIPE, cwd=folder, env=environment, timeout=120, check=False
+    )

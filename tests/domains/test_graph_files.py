@@ -235,6 +235,11 @@ def test_weights_with_decimal_commas_and_under_other_names(tmp_path):
     assert read_graph(path, weights="years", decimal=",").adjacency.sum() == 7
     with pytest.raises(DataError, match=r"'1,5' is no weight of an edge \(near line 2\). Add --decimal ,"):
         read_graph(path, weights="years")
+    path.write_text("a;b;w\nu;v;1.234\nv;w;1.000,5\n")
+    assert read_graph(path, decimal=",").adjacency.sum() == 2 * 2234.5
+    path.write_text("a;b;w\nu;v;1,5\nv;w;12.5\n")
+    with pytest.raises(DataError, match=r"holds the weight '12.5'.*\(near line 3\).*add --decimal \."):
+        read_graph(path, decimal=",")
     with pytest.raises(DataError, match="the mark before decimals"):
         read_graph(path, decimal="x")
     # Without a header, the third column is found to hold numbers.

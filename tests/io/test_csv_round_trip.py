@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -41,6 +41,8 @@ def round_trip(values, rows, columns, corner, suffix=".csv", **options):
 
 @settings(max_examples=200, deadline=None)
 @given(tables(), st.sampled_from([".csv", ".tsv", ".csv.gz"]))
+@example((np.full((2, 2), np.nan), None, None, ""), ".csv")
+@example((np.full((2, 1), np.nan), ["", "\r"], None, ""), ".csv")
 def test_everything_comes_back(table, suffix):
     values, rows, columns, corner = table
     if (

@@ -147,6 +147,35 @@ def test_an_id_is_no_data(table, name, yes_no):
     assert found.column_names == ["a", name, "b"]
 
 
+@pytest.mark.parametrize("yes_no", [True, "answers"])
+def test_rows_without_any_cell_are_left_out(table, yes_no):
+    found = table("id,q,r\n1,yes,no\n,,\n2,no,yes\n", yes_no=yes_no)
+    assert found.data.tolist() == [[1, 0], [0, 1]]
+    assert found.row_names == ["1", "2"]
+    assert found.notes[-1] == f"{found.source}: row 3 has no cell and was left out."
+    # Spreadsheets leave such rows above and below the table, too, and wider than it is.
+    found = table(",,,\nq,r\n1,0\n , \n,,,\n0,1\n,\n", yes_no=yes_no)
+    assert found.data.tolist() == [[1, 0], [0, 1]]
+    assert found.column_names == ["q", "r"]
+    assert found.notes[-1].endswith("4 rows, the first of them row 1, have no cell and were left out.")
+    other = table("q,r\n1,1\n,\n", coding=found.coding)
+    assert other.data.tolist() == [[1, 1]]
+
+
+def test_rows_of_empty_cells_stay_where_these_mean_no(table):
+    found = table("a,b\nx,\n,\n,x\n")
+    assert found.data.tolist() == [[1, 0], [0, 0], [0, 1]]
+    assert table("a,b\nx,x\n,\n", coding=found.coding).data.tolist() == [[1, 1], [0, 0]]
+    assert table("a,b\n1,\n,1\n,\n", no="").data.tolist() == [[1, 0], [0, 1], [0, 0]]
+
+
+def test_an_id_with_gaps_names_the_rows_all_the_same(table):
+    found = table("id,q,r\n1,yes,no\n,yes,no\n2,no,yes\n3,no,yes\n")
+    assert found.row_names == ["1", "", "2", "3"]
+    assert found.column_names == ["q", "r"]
+    assert found.notes[0].endswith("column 'id' names the rows; 1 of them has no name there.")
+
+
 def test_numbers_that_tell_rows_apart_in_a_table_of_yes_and_no(table):
     text = "code,a,b\n7,yes,no\n9,no,no\n8,no,yes\n"
     assert table(text).row_names == ["7", "9", "8"]
@@ -216,6 +245,52 @@ def test_encodings_and_decimal_commas(table):
         table("a;b\n1,5;2\n2,5;3\n", yes_no=False)
     with pytest.raises(DataError, match=r"decimal must be"):
         table("a\n1\n", decimal=";")
+
+
+def test_points_beside_decimal_commas_stand_between_thousands(table):
+    options = {"yes_no": False, "decimal": ","}
+    found = table("p;q;r\n1.234;2,5;1\n-2.500;1;3\n1.000,5;3;1\n12.345.678;0;1\n", **options)
+    assert found.data[:, 0].tolist() == [1234, -2500, 1000.5, 12345678]
+    assert found.notes == (f"{found.source}: points stand between thousands: '1.234' in row 2 is 1234.",)
+    for cell in ("12.5", "1.23", "0.125", "1234.567", "1.5e3"):
+        for more in ({}, {"missing": "99"}):
+            with pytest.raises(
+                DataError, match=rf"column 'q' \(2nd\) holds '{cell}'.*\(row 3\).*--decimal \."
+            ):
+                table(f"p;q\n1;12,5\n2;{cell}\n", **options, **more)
+    # Where the first rows have nothing, it is found as well.
+    gaps = "2;\n" * 150
+    with pytest.raises(DataError, match=r"'q' \(2nd\) holds '12.5'.*\(row 152\)"):
+        table(f"p;q\n{gaps}2;12.5\n", **options)
+
+
+def test_names_and_text_keep_their_points_and_commas(table):
+    text = "who;1.5;2,5;note;old\n1.001;1,5;2;1,5 m;1.5\nb1.2;1;2;12.5;2.5\n1,3;1;2;u;3\n"
+    found = table(text, yes_no=False, decimal=",", drop="old", id="who")
+    assert found.row_names == ["1.001", "b1.2", "1,3"]
+    assert found.column_names == ["1.5", "2,5"]
+    assert found.text["note"] == ["1,5 m", "12.5", "u"]
+
+
+def test_numbers_of_a_workbook_have_no_marks(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "b"], [1.234, "1.234"], [0.5, "2,5"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert read(tmp_path / "a.xlsx", decimal=",").data.tolist() == [[1.234, 1234], [0.5, 2.5]]
+
+
+def test_numbers_of_a_frame_have_no_marks(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": [1.234, 0.5], "b": ["1.234", "2,5"], "c": [1.5, 2.0]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    expected = [[1.234, 1234, 1.5], [0.5, 2.5, 2]]
+    assert read(tmp_path / "a.parquet", decimal=",").data.tolist() == expected
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pyreadstat.write_sav(frame, str(tmp_path / "a.sav"))
+    assert read(tmp_path / "a.sav", decimal=",").data.tolist() == expected
 
 
 def test_text_in_another_encoding_than_the_named_one(tmp_path):
@@ -313,6 +388,106 @@ def test_spss_labels_that_do_not_say_yes_and_no(tmp_path):
     # Numbers stay numbers where they may.
     np.testing.assert_array_equal(read(path, yes_no="answers", missing="99").data[:, 2], [1, 2, 1])
     np.testing.assert_array_equal(read(path, missing="keine Angabe").data[:, 0], [1, 2, NAN])
+
+
+@pytest.mark.parametrize(
+    "words", ["genannt, nicht genannt", "Selected, Not selected", "Cité, Non cité", "ja, nein"]
+)
+@pytest.mark.parametrize("codes", [(0, 1), (1, 0), (1, 2), (2, 1)])
+def test_spss_labels_go_before_codes(tmp_path, words, codes):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    answers = dict(zip(codes, words.split(", ")))
+    yes, no = map(float, codes)
+    path = tmp_path / "a.sav"
+    frame = pd.DataFrame({"a": [yes, no, yes], "b": [no, yes, NAN], "c": [yes, yes, yes]})
+    pyreadstat.write_sav(frame, str(path), variable_value_labels=dict.fromkeys("abc", answers))
+    for yes_no in (True, "answers"):
+        found = read(path, yes_no=yes_no)
+        np.testing.assert_array_equal(found.data, [[1, 0, 1], [0, 1, 1], [1, NAN, 1]])
+        assert f"6 yes ('{answers[codes[0]]}'), 2 no ('{answers[codes[1]]}'), 1 missing" in found.notes[0]
+        np.testing.assert_array_equal(read(path, coding=found.coding).data, found.data)
+    # What the caller says of codes goes before labels, then and later.
+    turned = read(path, yes_no=True, yes=str(codes[1]), no=str(codes[0]))
+    np.testing.assert_array_equal(turned.data, [[0, 1, 0], [1, 0, 0], [0, NAN, 0]])
+    np.testing.assert_array_equal(read(path, coding=turned.coding).data, turned.data)
+
+
+def test_spss_labels_of_zero_and_one(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "a.sav"
+    frame = pd.DataFrame({"a": [0.0, 1, 1], "b": [1.0, 0, 1], "sex": [0.0, 1, 0]})
+
+    def labelled(**labels):
+        pyreadstat.write_sav(frame, str(path), variable_value_labels=labels)
+        return path
+
+    labelled(sex={0: "m", 1: "w"})
+    with pytest.raises(
+        DataError, match=r"'sex' holds 0 \('m'\) and 1 \('w'\).*--yes 'w' --no 'm'.*--drop 'sex'"
+    ):
+        read(path, yes_no=True)
+    assert read(path, yes_no=True, drop="sex").data.tolist() == [[0, 1], [1, 0], [1, 1]]
+    assert read(path, yes_no=True, yes="m", no="w").data[:, 2].tolist() == [1, 0, 1]
+    # Numbers stay numbers where they may.
+    np.testing.assert_array_equal(read(path, yes_no="answers").data, frame.to_numpy())
+    # One label that says what its code says is enough, and one that says the contrary is refused.
+    for kind in ({0: "No", 1: "Tea"}, {0: "Tea", 1: "yes"}, {0: "0", 1: "1"}, {1: "Tea"}):
+        np.testing.assert_array_equal(read(labelled(a=kind), yes_no=True).data, frame.to_numpy())
+    for kind in ({0: "Yes", 1: "Tea"}, {0: "Tea", 1: "no"}, {0: "low", 1: "high"}):
+        with pytest.raises(DataError, match="these labels do not say yes and no"):
+            read(labelled(a=kind), yes_no=True)
+
+
+def test_words_of_mentions_need_their_counterpart(table):
+    text = "a,b,c\nselected,not selected,yes\nnot selected,not selected,no\n"
+    assert table(text).data.tolist() == [[1, 0, 1], [0, 0, 0]]
+    found = table("q,state,more\nyes,selected,genannt\nno,rejected,genannt\nno,selected,genannt\n")
+    assert list(found.text) == ["state", "more"]
+
+
+@pytest.mark.parametrize("pair", ["✓ ✗", "✔ ✘", "✓ ×", "✓ x", "☑ ☒", "✓ X"])
+def test_a_cross_beside_a_tick_is_no(table, pair):
+    yes, no = pair.split()
+    text = f"a,b,c\n{yes},{no},{no}\n{no},{yes},{no}\n{yes},,{no}\n"
+    for yes_no in (True, "answers"):
+        found = table(text, yes_no=yes_no)
+        np.testing.assert_array_equal(found.data, [[1, 0, 0], [0, 1, 0], [1, NAN, 0]])
+        assert f"3 yes ('{yes}'), 5 no ('{no}'), 1 missing" in found.notes[0]
+        assert f"'{no.lower()}' beside '{yes}' is taken for no, and empty cells for missing" in found.notes[0]
+        # Another table is read in the same way, also where it has but one of the marks.
+        other = table(f"a,b,c\n{no},{no},{yes}\n{no},,{yes}\n", coding=found.coding)
+        np.testing.assert_array_equal(other.data, [[0, 0, 1], [0, NAN, 1]])
+    assert table(text, no="").data[2, 1] == 0
+    assert np.isnan(table(text, missing=no).data[0, 1])
+    assert table(text, yes=yes).data[0].tolist() == [1, 0, 0]
+
+
+def test_an_x_beside_empty_cells_stays_yes(table):
+    """Another column may have been filled in by somebody who writes ✓."""
+    assert table("a,b\nx,\n,✓\nx,✓\n").data.tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert table("a,b\n✗,\n,✗\n").data.tolist() == [[1, 0], [0, 1]]
+
+
+def test_letters_beside_answers_in_words(table):
+    """N and S are regions beside yes and no, but no and sí beside the latter."""
+    text = "tea,milk,where\n{0},{1},N\n{1},{0},S\n{0},{0},N\n"
+    for yes_no in (True, "answers"):
+        found = table(text.format("yes", "no"), yes_no=yes_no)
+        assert found.text == {"where": ["N", "S", "N"]}
+        assert found.column_names == ["tea", "milk"]
+        found = table(text.format("sí", "no"), yes_no=yes_no)
+        assert found.data[:, 2].tolist() == [0, 1, 0]
+        assert "Single letters in 'where' are taken for answers, too" in found.notes[0]
+    assert table("a,where\nyes,N\nyes,S\n").text == {"where": ["N", "S"]}
+    found = table("a,b,c,d\nyes,y,n,j\nno,n,n,n\n")
+    assert found.data.tolist() == [[1, 1, 0, 1], [0, 0, 0, 0]]
+    assert "Single letters in 'b', 'c' and 'd'" in found.notes[0]
+    # True and false are of no language, and letters of one language in several columns are answers.
+    assert table("a,b,c\nTRUE,S,N\nFALSE,N,S\n").data.tolist() == [[1, 1, 0], [0, 0, 1]]
+    assert table("a,c\nTRUE,N\nFALSE,S\n").column_names == ["a"]
+    assert "Single" not in table("a,b\ny,n\nn,y\n").notes[0]
 
 
 def test_one_and_two_beside_words_are_named(table):

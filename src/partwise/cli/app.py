@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -10,14 +12,16 @@ from typing import Any, NoReturn
 import typer
 
 from partwise._version import __version__
+from partwise.cli.common import printing
 from partwise.cli.groups import ListedGroup
 from partwise.cli.options import writes_report
 from partwise.interrupts import ignore_from_now_on, never_ignored, terminable
 from partwise.messages import printed
 from partwise.plugins import named, package_of
 
-#: Exit codes of calls that Ctrl-C and SIGTERM ended: 128 and the number of the signal.
-INTERRUPTED, TERMINATED = 130, 143
+#: Exit codes of calls that Ctrl-C and SIGTERM ended, and of those whose output nobody reads any more (`… | head -1`):
+#: 128 and the number of the signal that stands for it.
+INTERRUPTED, TERMINATED, UNREAD = 130, 143, 141
 #: Every verb: its name, and the module and the function (or the group of verbs) that it is. One file, one line.
 VERBS = {
     "fit": "partwise.cli.fit:fit",
@@ -105,9 +109,22 @@ def outcome(arguments: list[str] | None) -> int:
     try:
         with printed():
             code = app(args=arguments, standalone_mode=False)
+            with printing():
+                # What is still to be written is written here, and not when Python ends.
+                pass
     except KeyboardInterrupt:
         return _stopped()
+    except BrokenPipeError:
+        give_up_output()
+        return UNREAD
+    except SystemExit as stop:
+        # The library of the command line itself ends a call whose pipe was closed, with exit code 1.
+        if not isinstance(stop.__context__, BrokenPipeError):
+            raise
+        give_up_output()
+        return UNREAD
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+        give_up_output()
         print(f"partwise: {_sentence(error)}", file=sys.stderr)
         return 2
     except Exception as error:
@@ -119,6 +136,17 @@ def outcome(arguments: list[str] | None) -> int:
         error.show()
         return int(error.exit_code)
     return code if isinstance(code, int) else 0
+
+
+def give_up_output() -> None:
+    """Drop what stdout and stderr hold if it cannot be written, for Python would try once more when it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _stopped() -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partwise.cli.columns import match_model
-from partwise.cli.common import emit, say
+from partwise.cli.common import emit, printing, say
 
 if TYPE_CHECKING:
     from partwise.cli.pipeline import Csv, Samples
@@ -99,7 +99,8 @@ def print_csv(table: Csv) -> None:
     import csv
 
     array = table.array.astype(int) if table.array.dtype == bool else table.array
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([table.corner, *table.columns])
-    for name, cells in zip(table.rows, array.tolist()):
-        writer.writerow([name, *(cell if isinstance(cell, str) else repr(cell) for cell in cells)])
+    with printing():
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow([table.corner, *table.columns])
+        for name, cells in zip(table.rows, array.tolist()):
+            writer.writerow([name, *(cell if isinstance(cell, str) else repr(cell) for cell in cells)])

@@ -104,9 +104,13 @@ def match_columns(samples: Samples, names: Sequence[str] | None, width: int | No
         count = samples.X.shape[1]
         if width is not None and count != width:
             raise ValueError(f"{samples.source} has {counted(count)}, but the fit had {width}.")
-        if samples.columns is not None or names is not None:
-            nameless = samples.source if samples.columns is None else "the data of the fit"
-            say(f"Note: {nameless} had no column names; the columns of {samples.source} are taken in order.")
+        if names is not None:
+            say(f"Note: {samples.source} has no column names; its columns are taken in the order of the fit.")
+        elif samples.columns is not None:
+            say(
+                f"Note: the data of the fit had no column names; the columns of {samples.source} are taken in the "
+                "order of the file."
+            )
         return samples
     held, wanted = samples.columns, [str(name) for name in names]
     if held == wanted:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -23,9 +26,25 @@ def emit(summary: dict[str, Any], as_json: bool, lines: list[str]) -> None:
     if as_json:
         from partwise.io.write import json_text
 
-        print(json_text(summary))
-    else:
+        lines = [json_text(summary)]
+    with printing():
         print("\n".join(lines))
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Statements that print results on stdout; an error says that it is stdout that cannot be written."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise ValueError(
+            f"the result cannot be written to standard output: {error.strerror or error}. Let the output go "
+            "elsewhere, or make room there."
+        ) from error
 
 
 def names_or_numbers(names: Any, count: int, word: str) -> list[str]:

@@ -6,16 +6,23 @@ from typing import Any
 
 from partwise.cli.apply import CsvFile, NewRows, check_output, deliver, read_both
 from partwise.cli.common import say
-from partwise.cli.options import Json, ModelFile, reads_data
+from partwise.cli.options import Json, ModelFile, Quiet, reads_data
 
 
 @reads_data
 def predict(
-    model: ModelFile, data: NewRows, output: CsvFile = None, as_json: Json = False, *, reading: dict[str, Any]
+    model: ModelFile,
+    data: NewRows,
+    output: CsvFile = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    *,
+    reading: dict[str, Any],
 ) -> None:
     """Write the class of each row of DATA and how probable it is; for BinaryNMF, which parts are on."""
     from partwise.cli.pipeline import Csv, about, noted
 
+    del quiet  # Taken as by the verbs that fit; nothing here takes so long that it has a bar.
     check_output(output, as_json)
     fitted, samples = read_both(model, data, reading)
     with noted(), about(samples.source):

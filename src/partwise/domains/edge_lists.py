@@ -15,6 +15,7 @@ from typing import IO
 import numpy as np
 
 from partwise.io.budget import spend
+from partwise.io.decimals import REMEDY, Number, told_point, with_point
 from partwise.io.errors import DataError
 from partwise.io.text import SPACES, broken_gzip, not_utf8, open_text, sniff_delimiter
 from partwise.io.words import listing, shorten
@@ -328,7 +329,7 @@ def _names_ends(names: list[str]) -> bool:
 
 def _pointed(cell: str, decimal: str) -> str:
     """A number with a point before its decimals; any other text as it is."""
-    return cell.replace(",", ".") if decimal == "," and _WITH_COMMA.match(cell) else cell
+    return with_point(cell) if decimal == "," else cell
 
 
 def _number(cell: str) -> float | None:
@@ -349,6 +350,9 @@ def _weights(
     cells = list(map(itemgetter(layout.weight), rows))
     if layout.decimal == ",":
         cells = [_pointed(cell, ",") for cell in cells]
+        for line, cell in enumerate(cells, start=number):
+            if isinstance(cell, Number) and cell.doubtful:
+                raise DataError(f"{source} holds the weight {told_point(cell)} (near line {line}). {REMEDY}")
     try:
         return np.fromiter(map(float, cells), float, len(cells))
     except ValueError:

@@ -4,10 +4,57 @@ from __future__ import annotations
 
 import unicodedata
 
+
+def _pairs(*lines: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Words for yes and words for no of each line; _ is a blank inside of a word."""
+    sides = [
+        [{word.replace("_", " ") for word in side.split()} for side in line.split("/")] for line in lines
+    ]
+    return tuple((frozenset(yes), frozenset(no)) for yes, no in sides)
+
+
+#: True and false: they go with answers in any language.
+_TRUTH = _pairs(
+    "true t / false f",
+    "wahr w / falsch f",
+    "vrai v / faux f",
+    "vero verdadero verdadeiro v / falso f",
+    "waar / onwaar",
+    "prawda p / falsz f",
+)
+#: What was ticked in a list, as SPSS files and survey programs label it.
+_MENTIONS = _pairs(
+    "mentioned / not_mentioned unmentioned",
+    "selected / not_selected unselected",
+    "chosen / not_chosen",
+    "checked / not_checked unchecked",
+    "ticked / not_ticked unticked",
+    "marked / not_marked unmarked",
+    "quoted / not_quoted",
+    "cited / not_cited",
+    "genannt / nicht_genannt ungenannt",
+    "erwahnt / nicht_erwahnt",
+    "gewahlt ausgewahlt / nicht_gewahlt nicht_ausgewahlt",
+    "angekreuzt / nicht_angekreuzt",
+    "markiert / nicht_markiert",
+    "zutreffend / nicht_zutreffend unzutreffend",
+    "trifft_zu / trifft_nicht_zu",
+    "cite citee / non_cite non_citee pas_cite",
+    "mentionne / non_mentionne pas_mentionne",
+    "coche / non_coche pas_coche",
+    "selectionne / non_selectionne",
+    "mencionado / no_mencionado nao_mencionado",
+    "seleccionado / no_seleccionado",
+    "marcado / no_marcado nao_marcado",
+    "selecionado / nao_selecionado",
+    "citato / non_citato",
+    "selezionato / non_selezionato",
+    "genoemd / niet_genoemd",
+    "aangevinkt / niet_aangevinkt",
+)
 #: Words for yes and words for no that go together, without accents; one line for each language or convention.
-PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
-    (frozenset(line.split("/")[0].split()), frozenset(line.split("/")[1].split()))
-    for line in (
+PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
+    *_pairs(
         "yes y / no n",
         "ja j / nein n",
         "ja j / nee n",
@@ -33,16 +80,20 @@ PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
         "так т / ні н",
         "ναι ν / οχι ο",
         "evet e / hayir h",
-        "true t / false f",
-        "wahr w / falsch f",
-        "vrai v / faux f",
-        "vero verdadero verdadeiro v / falso f",
-        "waar / onwaar",
-        "prawda p / falsz f",
-        "+ / -",
-    )
+    ),
+    *_TRUTH,
+    *_pairs("+ / -"),
+    *_MENTIONS,
 )
-TICKS = frozenset("xх×✓✔✗✘☑☒")  # the second is Cyrillic
+#: Words that may be about anything, unless another of their pair occurs as well.
+WEAK = frozenset().union(*(yes | no for yes, no in _MENTIONS))
+#: The places in ``PAIRS`` of those that tell nothing of the language of a table.
+NEUTRAL = frozenset(i for i, pair in enumerate(PAIRS) if pair in (*_TRUTH, *_MENTIONS) or "+" in pair[0])
+#: Letters that are yes and no, and hardly anything else, whatever the language of other columns.
+PLAIN_LETTERS = (frozenset("yn"), frozenset("jn"))
+#: Marks for yes; and those that are yes beside empty cells, but no beside the former. The second x is Cyrillic.
+CHECKS, CROSSES = frozenset("✓✔☑"), frozenset("xх×✗✘☒")
+TICKS = CHECKS | CROSSES
 WORDS = frozenset().union(*(yes | no for yes, no in PAIRS))
 _ALSO = str.maketrans({"ı": "i", "ł": "l", "−": "-", "–": "-", "ς": "σ"})
 #: Numbers that questionnaires use for "no answer", "does not know" and the like.

@@ -11,7 +11,19 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from partwise.io.answer_words import CODES, PAIRS, TICKS, WORDS, folded, is_number
+from partwise.io.answer_words import (
+    CHECKS,
+    CODES,
+    CROSSES,
+    NEUTRAL,
+    PAIRS,
+    PLAIN_LETTERS,
+    TICKS,
+    WEAK,
+    WORDS,
+    folded,
+    is_number,
+)
 from partwise.io.choice import names_rows
 from partwise.io.errors import DataError
 from partwise.io.layout import MISSING
@@ -37,7 +49,8 @@ class Answers:
     codes : bool
         Whether, with ``guess``, 1 and 2 are read as well if the table has no other numbers; others are then no error.
     labels : mapping
-        Column → code → what the file itself says 1 and 2 are, where that is not yes and no: they are not read so.
+        Column → code → what the file itself says 1 and 2, or 0 and 1, are, where that is not yes and no: they are not
+        read so.
     """
 
     yes: tuple[str, ...] = ()
@@ -124,19 +137,20 @@ def find_meanings(
         for place, column in enumerate(columns)
     ]
     ambiguous = ""
+    beside = ""
     if answers.guess:
         named = list(found)
-        doubt = _guess_words(columns, found, gone, sides, source, locate)
+        doubt, beside = _guess_words(columns, found, gone, sides, source, locate)
         if doubt is not None and (not answers.codes or any(found)):
             # In a table without any answers, a column with a few words for yes and no is one of text.
             raise doubt
         if answers.codes and not any(map(_has_both, columns, found)):
             # Where no column has both, a word for yes (or an x) in every row is but a word.
-            found = named
+            found, beside = named, ""
         if answers.numbers or answers.codes:
             asked = locate if answers.numbers else None
             ambiguous = _guess_numbers(columns, found, gone, source, asked, answers.labels)
-    notes = told(columns, found, source, ambiguous) or (
+    notes = told(columns, found, source, beside + ambiguous) or (
         (f"{source}: {ambiguous[1].lower()}{ambiguous[2:]}",) if ambiguous else ()
     )
     if answers.numbers and not notes and _only_ones(columns, gone):
@@ -172,6 +186,8 @@ def _named(
             for pair in PAIRS:
                 known |= {word: meaning for word in pair[place] if word not in known}
             known.setdefault("1" if meaning == "1" else "0", meaning)
+            if meaning == "1" or CHECKS & set(sides):
+                known |= dict.fromkeys((CHECKS if meaning == "1" else CROSSES) - set(known), meaning)
     return _complete(column, known, words, source, locate)
 
 
@@ -207,23 +223,33 @@ def _guess_words(
     sides: Meaning,
     source: str,
     locate: Locate,
-) -> DataError | None:
-    """Fill in the meanings of columns of known words and of ticks; the error of one that has other words too."""
+) -> tuple[DataError | None, str]:
+    """Fill in the meanings of columns of known words and of ticks.
+
+    Returns
+    -------
+    doubt : DataError or None
+        The error of a column that has other words too.
+    beside : str
+        A sentence on what was read so only because of other columns, or "".
+    """
     doubt = None
     used: set[int] = set()
     one_sided: list[int] = []
-    ticks = False
+    ticked: list[int] = []
+    letters: dict[int, list[int]] = {}
     for place, column in enumerate(columns):
         words = column.words - gone
         if column.many or found[place] is not None or all(map(is_number, words)):
             continue
         if words <= TICKS:
-            ticks = True
-            found[place] = dict.fromkeys(words, "1") | ({} if "" in gone else {"": "0"})
+            ticked.append(place)
             continue
         fits = [i for i, (yes, no) in enumerate(PAIRS) if words <= yes | no]
         both = [i for i in fits if words & PAIRS[i][0] and words & PAIRS[i][1]]
-        if both:
+        if both and _are_letters(words):
+            letters[place] = both
+        elif both:
             used.update(both)
             found[place] = _by_pair(both[0], words)
         elif fits:
@@ -234,27 +260,110 @@ def _guess_words(
                 _complete(column, known, words, source, partial(locate, place))
             except DataError as error:
                 doubt = doubt or error
+    said = _guess_ticks(columns, found, gone, ticked)
+    spoken = set(used)
+    for place in one_sided:
+        words = columns[place].words - gone
+        if max(map(len, words)) > 1 and not words & WEAK:
+            spoken.update(i for i, (yes, no) in enumerate(PAIRS) if words <= yes | no)
+    alone = _guess_letters(columns, found, gone, letters, spoken)
+    used.update(i for place in alone for i in letters[place])
     for place in one_sided:
         # One letter alone may be anything: another column must have both letters of its pair.
         words = columns[place].words - gone
         fits = [i for i, (yes, no) in enumerate(PAIRS) if words <= yes | no]
-        fits = [i for i in fits if i in used] or [i for i in fits if max(map(len, words)) > 1]
+        fits = [i for i in fits if i in used] or [
+            i for i in fits if max(map(len, words)) > 1 and not words & WEAK
+        ]
         readings = [_by_pair(i, words) for i in fits]
         if readings and all(reading == readings[0] for reading in readings):
             found[place] = readings[0]
+            if _are_letters(words):
+                alone.append(place)
     for place, column in enumerate(columns):
         words = column.words - gone
-        if found[place] is None and not words and ticks and "" not in gone:
+        if found[place] is None and not words and ticked and not said and "" not in gone:
             found[place] = {"": "0"}
         if "" in sides and not column.many and (found[place] is not None or words <= {"0", "1"}):
             found[place] = (found[place] or {word: word for word in words}) | {"": sides[""]}
-    return doubt
+    if alone and any(map(_by_long_words, found)):
+        named = listing([columns[place].name for place in sorted(alone)])
+        said += f" Single letters in {named} are taken for answers, too (leave out what is none with --drop)."
+    return doubt, said
+
+
+def _guess_ticks(
+    columns: Sequence[Column], found: list[Meaning | None], gone: set[str], ticked: Sequence[int]
+) -> str:
+    """Fill in the meanings of columns of ticks; the sentence on crosses that are no, or "".
+
+    A cross is yes and an empty cell is no; but beside ✓ in the table a cross is no, and an empty cell is missing. An
+    x is such a cross only if some column has both, for in another column it may be what somebody writes for ✓.
+    """
+    if not ticked:
+        return ""
+    # Columns whose marks the caller named count as well.
+    held = [words for column in columns if not column.many and (words := column.words - gone) <= TICKS]
+    marks: set[str] = set().union(*held)
+    both = any(words & CHECKS and words & CROSSES for words in held)
+    crossed = both or bool(marks & CHECKS and marks & CROSSES - {"x", "х"})
+    for place in ticked:
+        words = columns[place].words - gone
+        if crossed:
+            known = (*sorted(words), *sorted(TICKS - gone))
+            found[place] = {word: "1" if word in CHECKS else "0" for word in known}
+        else:
+            found[place] = dict.fromkeys(words, "1") | ({} if "" in gone else {"": "0"})
+    if not crossed:
+        return ""
+    no, yes = (min(marks & kind) for kind in (CROSSES, CHECKS))
+    empty = any(columns[place].cells[""] for place in ticked) and "" not in gone
+    more = ", and empty cells for missing; if they are no, add --no ''" if empty else ""
+    return f" '{no}' beside '{yes}' is taken for no{more}."
+
+
+def _guess_letters(
+    columns: Sequence[Column],
+    found: list[Meaning | None],
+    gone: set[str],
+    letters: Mapping[int, list[int]],
+    spoken: set[int],
+) -> list[int]:
+    """Fill in the meanings of columns of single letters, of which ``letters`` has the pairs; the places so read.
+
+    Beside answers in words, whose pairs are ``spoken``, letters of another language are no answers, as N and S for
+    regions beside yes and no.
+    """
+    language = spoken - NEUTRAL
+    read = []
+    for place, both in letters.items():
+        words = columns[place].words - gone
+        fits = [i for i in both if i in language]
+        if not fits and (not spoken or words in PLAIN_LETTERS or (not language and len(letters) > 1)):
+            fits = both
+        if fits:
+            found[place] = _by_pair(fits[0], words)
+            read.append(place)
+    return read
+
+
+def _are_letters(words: set[str]) -> bool:
+    return all(len(word) == 1 and word.isalpha() for word in words)
+
+
+def _by_long_words(meaning: Meaning | None) -> bool:
+    """Whether a column has answers in words of more than one letter."""
+    return any(side and len(word) > 1 and not is_number(word) for word, side in (meaning or {}).items())
 
 
 def _plain_words(words: set[str]) -> set[str]:
-    """Words for yes or no; a single letter is one if its counterpart occurs, too."""
+    """Words for yes or no; a single letter, and others that are weak, if their counterpart occurs, too."""
     pairs = [pair for pair in PAIRS if words & pair[0] and words & pair[1]]
-    return {word for word in words & WORDS if len(word) > 1 or any(word in yes | no for yes, no in pairs)}
+    return {
+        word
+        for word in words & WORDS
+        if (len(word) > 1 and word not in WEAK) or any(word in yes | no for yes, no in pairs)
+    }
 
 
 def _by_pair(pair: int, words: set[str]) -> Meaning:
@@ -281,7 +390,8 @@ def _guess_numbers(
     other = [
         place
         for place in numeric
-        if columns[place].name in labels and columns[place].words - gone <= {"1", "2"}
+        if columns[place].name in labels
+        and set() < columns[place].words - gone <= set(_labelled(labels[columns[place].name]))
     ]
     if other and locate is not None:
         _refuse_labels(columns[other[0]], labels[columns[other[0]].name], source)
@@ -316,13 +426,21 @@ def _by_words(column: Column, meaning: Meaning | None) -> bool:
 
 
 def _refuse_labels(column: Column, labels: Mapping[str, str], source: str) -> None:
-    """Raise DataError for a column of 1 and 2 that are, by the file, something else than yes and no."""
-    one, two, name = shorten(labels["1"]), shorten(labels["2"]), shorten(column.name)
+    """Raise DataError for a column of two codes that are, by the file, something else than yes and no."""
+    codes = _labelled(labels)
+    first, second = (shorten(labels[code]) for code in codes)
+    yes, no = (second, first) if codes[0] == "0" else (first, second)
+    name = shorten(column.name)
     raise DataError(
-        f"{source}: column '{name}' holds 1 ('{one}') and 2 ('{two}'), and these labels do not say yes and no. Say "
-        f"which is which, as --yes '{one}' --no '{two}', or leave the column out: --drop '{name}' (in Python: yes= "
-        "and no=, or drop=)."
+        f"{source}: column '{name}' holds {codes[0]} ('{first}') and {codes[1]} ('{second}'), and these labels do "
+        f"not say yes and no. Say which is which, as --yes '{yes}' --no '{no}', or leave the column out: --drop "
+        f"'{name}' (in Python: yes= and no=, or drop=)."
     )
+
+
+def _labelled(labels: Mapping[str, str]) -> tuple[str, str]:
+    """The two codes of a column that might be yes and no."""
+    return ("0", "1") if "0" in labels else ("1", "2")
 
 
 def _refuse_numbers(

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from partwise.io.answer_words import CODES, PAIRS, TICKS, WORDS, folded, is_number
 from partwise.io.answers import Answers, Meaning
 from partwise.io.choice import NUMBERED, are_unique, chosen_places, names_rows
 from partwise.io.coding import Coding
+from partwise.io.decimals import with_point
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, interpreted, worth_reading
 from partwise.io.layout import MISSING, UNNAMED, holds_text
 
 #: Rows by which it is judged whether a table holds answers.
 _SAMPLE = 50
-_GROUPED = re.compile(r"[-+]?\d{1,3}(\.\d{3})+,\d+")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def prepared(
     if not head:
         return Prepared(rows, header, row_names)
     if reading.decimal == ",":
-        rows = _mapped(rows, _with_points)
+        rows = _with_points(rows, header is True)
     lacking = {len(cells) - len(head[0]) for _, cells in _first(rows, 20)[1:]} == {1}
     if lacking and header is not False and reading.acts:
         # R leaves the corner out.
@@ -150,20 +150,17 @@ def _first(rows: Rows, count: int) -> list[tuple[int, list[str]]]:
     return found
 
 
-def _mapped(rows: Rows, change: Callable[[list[str]], list[str]]) -> Rows:
-    return lambda: ((number, change(cells)) for number, cells in rows())
+def _with_points(rows: Rows, header: bool) -> Rows:
+    """The rows with numbers that have a decimal comma written with a point; a header stays as it is."""
 
+    def pointed() -> Iterator[tuple[int, list[str]]]:
+        all_rows = rows()
+        if header:
+            yield from islice(all_rows, 1)
+        for number, cells in all_rows:
+            yield number, list(map(with_point, cells))
 
-def _with_points(cells: list[str]) -> list[str]:
-    """Numbers with a decimal comma, written with a point."""
-    return [
-        cell.replace(".", "").replace(",", ".")
-        if _GROUPED.fullmatch(cell.strip())
-        else cell.replace(",", ".")
-        if "," in cell and "." not in cell and is_number(cell.replace(",", "."))
-        else cell
-        for cell in cells
-    ]
+    return pointed
 
 
 def _cornered(rows: Rows) -> Rows:
@@ -212,6 +209,10 @@ def _find_id(
     for place, column in cells.items():
         if place in named and len(column) > 1 and are_unique(column[1:]):
             return place, ""
+        held = [cell for cell in column[1:] if cell.strip() not in MISSING]
+        gaps = len(column) - 1 - len(held)
+        if place in named and len(held) > max(gaps, 1) and are_unique(held):
+            return place, f"; {gaps} of them {'has' if gaps == 1 else 'have'} no name there"
         body = column if column and is_number(folded(column[0])) else column[1:]
         if place not in named and len(body) > 2 and are_unique(body):
             if reading.answers.numbers:

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.blank import without_blank
 from partwise.io.budget import spend
 from partwise.io.cells import Prepared, Reading, Rows, prepared
 from partwise.io.coding import Coding
+from partwise.io.decimals import Number, contradiction, written
 from partwise.io.errors import DataError
 from partwise.io.layout import Layout, find_layout, holds_text, number
 from partwise.io.table import Table
@@ -45,13 +47,22 @@ def read_delimited(
             yield from records(stream, delimiter, source)
 
     doubt = misread(rows, encoding)
+    some, blank = without_blank(rows, header is True, reading)
     try:
-        table = table_of_cells(rows, source, header, row_names, reading)
+        table = table_of_cells(some, source, header, row_names, reading)
     except DataError as error:
         if not doubt:
             raise
         raise DataError(f"{error} {doubt}") from error
-    return dataclasses.replace(table, notes=(*table.notes, f"{source}: {doubt}")) if doubt else table
+    notes = [*table.notes]
+    if blank:
+        which = f"row {blank[0]} has no cell and was"
+        if len(blank) > 1:
+            which = f"{len(blank)} rows, the first of them row {blank[0]}, have no cell and were"
+        notes.append(f"{source}: {which} left out.")
+    if doubt:
+        notes.append(f"{source}: {doubt}")
+    return dataclasses.replace(table, notes=tuple(notes))
 
 
 def table_of_cells(
@@ -70,7 +81,7 @@ def table_of_cells(
     if all(_is_blank(cells) for cells in sample):
         raise DataError(f"{source} is empty. Give a table with numbers in it.")
     layout = find_layout(sample, source, ready.header, ready.row_names)
-    body = _read_body(rows, source, layout)
+    body = _read_body(rows, source, layout, reading.decimal == ",")
     if not body.rows:
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
     table = _table(body, source, layout, ready, reading)
@@ -83,15 +94,21 @@ def _is_blank(cells: list[str]) -> bool:
 
 @dataclass
 class _Body:
-    """The rows of data: all numbers row after row, row names, the cells of unsure columns, row numbers."""
+    """The rows of data: all numbers row after row, row names, the cells of unsure columns, row numbers.
+
+    Of numbers with decimal commas also, by column, the first with a point that is no mark of thousands, and the first
+    with points and no comma; each with its row.
+    """
 
     values: array[float] = field(default_factory=lambda: array("d"))
     names: list[str] = field(default_factory=list)
     unsure: dict[int, list[str]] = field(default_factory=dict)
     rows: array[int] = field(default_factory=lambda: array("q"))
+    doubtful: dict[int, tuple[str, int]] = field(default_factory=dict)
+    grouped: dict[int, tuple[str, int]] = field(default_factory=dict)
 
 
-def _read_body(all_rows: Rows, source: str, layout: Layout) -> _Body:
+def _read_body(all_rows: Rows, source: str, layout: Layout, commas: bool) -> _Body:
     body = _Body(unsure={place: [] for place in layout.unsure})
     values, names, rows = body.values, body.names, body.rows
     width, named, awaits_header = layout.width, layout.row_names, layout.header is not None
@@ -110,9 +127,14 @@ def _read_body(all_rows: Rows, source: str, layout: Layout) -> _Body:
             spend(sum(_TEXT + len(cells[place]) for place in text))
         rows.append(row)
         if named:
-            names.append(cells[0].strip())
+            names.append(written(cells[0]).strip())
         for place, held in body.unsure.items():
-            held.append(cells[place].strip())
+            held.append(cells[place])
+        if commas:
+            _look_at_points(cells, row, body, int(named))
+            for place, (cell, _) in body.doubtful.items():
+                if place not in body.unsure:
+                    raise DataError(contradiction(source, layout.name(place), place, cell, row))
         if len(numeric) < width:
             cells = [cells[place] for place in numeric]
         filled = len(values)
@@ -130,6 +152,17 @@ def _read_body(all_rows: Rows, source: str, layout: Layout) -> _Body:
             if "_" in "".join(cells):
                 _careful(cells, row, source, layout)
     return body
+
+
+def _look_at_points(cells: list[str], row: int, body: _Body, begin: int) -> None:
+    """Remember the first numbers of each column whose points are in doubt, and those with points and no comma."""
+    for place in range(begin, len(cells)):
+        cell = cells[place]
+        if isinstance(cell, Number):
+            if cell.doubtful:
+                body.doubtful.setdefault(place, (cell.written, row))
+            elif cell.grouped:
+                body.grouped.setdefault(place, (cell.written, row))
 
 
 def _numeric_places(layout: Layout) -> list[int]:
@@ -159,9 +192,11 @@ def _table(body: _Body, source: str, layout: Layout, ready: Prepared, reading: R
         found = [number(cell) for cell in cells]
         values = [value for value in found if value is not None]
         if len(values) == len(found):
+            if place in body.doubtful:
+                raise DataError(contradiction(source, layout.name(place), place, *body.doubtful[place]))
             late[place] = values
         elif holds_text(cells) and not _is_known(layout.name(place), reading):
-            text[place] = cells
+            text[place] = [written(cell).strip() for cell in cells]
         else:
             first = found.index(None)
             raise DataError(text_column(source, layout.name(place), place, cells[first], body.rows[first]))
@@ -190,12 +225,24 @@ def _table(body: _Body, source: str, layout: Layout, ready: Prepared, reading: R
         source,
         text=kept,
         corner=(layout.name(0) or "") if layout.row_names else "",
-        notes=set_aside(source, list(kept)),
+        notes=(
+            *_thousands(source, [body.grouped[place] for place in places if place in body.grouped]),
+            *set_aside(source, list(kept)),
+        ),
         coding=Coding(
             None if names is None else tuple(names),
             tuple(ready.meanings[place] for place in places) if any(ready.meanings) else (None,),
         ),
     )
+
+
+def _thousands(source: str, found: list[tuple[str, int]]) -> tuple[str, ...]:
+    """The note on points between thousands, where no comma in the number tells so."""
+    if not found:
+        return ()
+    cell, row = min(found, key=lambda one: one[1])
+    number_ = cell.strip().replace(".", "")
+    return (f"{source}: points stand between thousands: '{cell.strip()}' in row {row} is {number_}.",)
 
 
 def _is_known(name: str | None, reading: Reading) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from partwise.io.budget import spend
 from partwise.io.cells import Reading
+from partwise.io.decimals import with_comma
 from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
 from partwise.io.table import Table
@@ -41,7 +42,7 @@ def read_excel(
             sheet = book.worksheets[0 if key is None else names.index(key)]
             rows = []
             for row in sheet.iter_rows(values_only=True):
-                cells = [_cell(value) for value in row]
+                cells = [_cell(value, reading.decimal == ",") for value in row]
                 # Rows are as long as the sheet says it is wide.
                 spend(sum(16 + len(cell) for cell in cells) + 64)
                 rows.append(cells)
@@ -67,10 +68,10 @@ def read_excel(
     return table_of_cells(all_rows, source, header, row_names, reading)
 
 
-def _cell(value: Any) -> str:
-    """A cell as text; whole numbers without a point, as the sheet shows them."""
+def _cell(value: Any, commas: bool) -> str:
+    """A cell as text; whole numbers without a point, as the sheet shows them, others with a comma where asked for."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
-    return str(value)
+    return with_comma(str(value)) if commas and isinstance(value, float) else str(value)

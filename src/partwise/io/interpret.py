@@ -10,6 +10,7 @@ from typing import Any
 from partwise.io.answer_words import CODES, PAIRS, folded, is_number
 from partwise.io.answers import MOST, Answers, Column, Meaning, find_meanings, tally
 from partwise.io.coding import is_answer, vocabulary
+from partwise.io.decimals import written
 from partwise.io.layout import MISSING
 
 #: A function that goes through the rows from the beginning: the number of each in the file, and its cells.
@@ -63,7 +64,7 @@ def interpreted(
             count[first[place]] += 1
         names, is_data = [f"column {place + 1}" for place in range(width)], True
     else:
-        names, is_data = [cell.strip() or f"column {i + 1}" for i, cell in enumerate(first)], False
+        names, is_data = [written(cell).strip() or f"column {i + 1}" for i, cell in enumerate(first)], False
     judged = [place for place in looked_at if is_data or names[place] not in aside]
     if is_data and answers.codes:
         # A matrix without names is one of numbers.
@@ -121,7 +122,7 @@ def replaced(rows: Rows, meanings: Sequence[Meaning | None], width: int, is_data
 
     The first row of this width is a header unless ``is_data``.
     """
-    known: list[Meaning] = [{} for _ in range(width)]  # cells as they stand → what they mean
+    known: list[dict[str, str | None]] = [{} for _ in range(width)]  # cells as they stand → what they mean
 
     def meant(cells: list[str]) -> list[str]:
         out = list(cells)
@@ -132,8 +133,9 @@ def replaced(rows: Rows, meanings: Sequence[Meaning | None], width: int, is_data
                     # Columns of many different numbers are not remembered.
                     if len(seen) > MOST:
                         seen.clear()
-                    seen[cell] = meaning.get(folded(cell), cell)
-                out[place] = seen[cell]
+                    seen[cell] = meaning.get(folded(cell))
+                side = seen[cell]
+                out[place] = cell if side is None else side
         return out
 
     def changed() -> Iterator[tuple[int, list[str]]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from partwise.io.decimals import written
 from partwise.io.errors import DataError
 from partwise.io.words import DECIMAL_COMMA
 
@@ -66,9 +67,11 @@ def find_layout(
     first, rest = rows[0], rows[1:]
     if _lacks_corner(first, rest) and header is not False and row_names is not False:
         width = len(rest[0])
-        return Layout(width, [""] + [cell.strip() for cell in first], True, _unsure(rest, width, True))
+        return Layout(
+            width, [""] + [written(cell).strip() for cell in first], True, _unsure(rest, width, True)
+        )
     has_header = _has_header(first, rest) if header is None else header
-    names = [cell.strip() for cell in first] if has_header else None
+    names = [written(cell).strip() for cell in first] if has_header else None
     if has_header and not rest:
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
     body = rest if has_header else rows

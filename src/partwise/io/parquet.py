@@ -10,6 +10,7 @@ import numpy as np
 from partwise.io.budget import left, spend
 from partwise.io.cells import Reading, Rows
 from partwise.io.choice import names_rows
+from partwise.io.decimals import with_comma
 from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
 from partwise.io.layout import holds_text, number
@@ -36,7 +37,7 @@ def read_parquet(path: Path, source: str, reading: Reading | None = None) -> Tab
         large = table.num_rows * table.num_columns > _LARGE
         plain = reading is None or (reading.guesses and large and not words and not named)
         if reading is not None and reading.acts and not plain:
-            return table_of_cells(_rows(table), source, True, None, reading)
+            return table_of_cells(_rows(table, reading.decimal == ","), source, True, None, reading)
         return _from_arrow(table, source)
     except (DataError, MemoryError):
         raise
@@ -94,14 +95,17 @@ def _from_arrow(table: Any, source: str) -> Table:
     )
 
 
-def _rows(table: Any) -> Rows:
-    """The table as rows of cells, its stored index first, under a header."""
+def _rows(table: Any, commas: bool) -> Rows:
+    """The table as rows of cells, its stored index first, under a header; numbers with a comma where asked for."""
     names = list(table.column_names)
     stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
     index = [name for name in stored if isinstance(name, str) and name in names]
     order = [*index, *(name for name in names if name not in index)]
     header = ["" if name.startswith("__index_level_") else name for name in order]
     columns = [_strings(table.column(name)) for name in order]
+    for place, name in enumerate(order):
+        if commas and not _is_text(table.column(name).type):
+            columns[place] = list(map(with_comma, columns[place]))
     return lambda: enumerate([header, *map(list, zip(*columns))], start=1)
 
 

@@ -80,7 +80,8 @@ def read(
     encoding : str, optional
         Of a text table, as "latin-1"; UTF-8 or, with a byte order mark, UTF-16, if it is not given.
     decimal : {".", ","}, optional
-        What stands before the decimals of a number in text; a point if it is not given.
+        What stands before the decimals of a number in text; a point if it is not given. With a comma, points stand
+        between thousands: 1.234 is 1234, and 12.5 is an error.
     transpose : bool, default=False
         Whether samples are the columns of the file and features its rows. ``id`` then names the column of the file
         that names the features; ``columns`` and ``drop`` name features.

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from partwise.io.answer_words import WORDS, folded
+from partwise.io.answer_words import PAIRS, folded
 from partwise.io.budget import spend
 from partwise.io.cells import Reading
+from partwise.io.decimals import with_comma
 from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
 from partwise.io.table import Table
@@ -45,16 +46,38 @@ def read_spss(path: Path, source: str, reading: Reading) -> Table:
         labels = {value: str(label) for value, label in meta.variable_value_labels.get(name, {}).items()}
         meant = {word: side for word, side in (known.get(name) or {}).items() if word} | reading.answers.given
         said = {folded(label) for label in labels.values()}
-        spoken = (asked and len(said & WORDS) > 1) or any(meant.get(word) for word in said)
+        answers = any(said & yes and said & no for yes, no in PAIRS)
+        # Codes whose meaning was named go before labels.
+        coded = any(meant.get(folded(_plain(value))) for value in labels)
+        spoken = (asked and answers and not coded) or any(meant.get(word) for word in said)
         gone = {word for word, side in meant.items() if side == ""}
         cells.append([_cell(value, labels, spoken, gone) for value in columns[name]])
+        if reading.decimal == ",":
+            # Numbers are read as text is, in which decimals then stand behind a comma.
+            are_text = [isinstance(value, str) for value in columns[name]]
+            cells[-1] = [cell if text else with_comma(cell) for cell, text in zip(cells[-1], are_text)]
         codes = {_plain(value): label for value, label in labels.items()}
-        if not spoken and {"1", "2"} <= set(codes) and "0" not in codes:
+        if not spoken and _say_otherwise(codes):
             others[str(name)] = codes
     reading = replace(reading, answers=replace(reading.answers, labels=others))
     # Damaged files may have variables without a name.
     rows = [["" if name is None else str(name) for name in names], *map(list, zip(*cells))]
     return table_of_cells(lambda: enumerate(rows, start=1), source, True, None, reading)
+
+
+def _say_otherwise(codes: dict[str, str]) -> bool:
+    """Whether labels of 0 and 1, or of 1 and 2, say that these are something else than no and yes, or yes and no.
+
+    Of 0 and 1, one label is enough that says what the code says, as "no" beside the name of what was mentioned.
+    """
+    if "0" not in codes:
+        return {"1", "2"} <= set(codes)
+    if "1" not in codes:
+        return False
+    zero, one = folded(codes["0"]), folded(codes["1"])
+    yes, no = (frozenset(word for pair in PAIRS for word in pair[side] if len(word) > 1) for side in (0, 1))
+    says_so = (zero in no - yes and one not in no - yes) or (one in yes - no and zero not in yes - no)
+    return not says_so and (zero, one) != ("0", "1")
 
 
 def _cell(value: Any, labels: dict[Any, str], spoken: bool, gone: set[str]) -> str:

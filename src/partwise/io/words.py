@@ -32,13 +32,13 @@ def text_column(
     source: str, name: str | None, place: int, example: str, row: int, others: Sequence[str] = ()
 ) -> str:
     """The sentence for a column (``place`` counts from 0) that holds text where numbers belong."""
-    label = _label(name, place)
+    column = label(name, place)
     also = ""
     if others:
         more = f" and {len(others) - 1} more" if len(others) > 1 else ""
         also = f"; so does '{shorten(others[0])}'{more}"
     sentence = (
-        f"{source}: {label} holds text, e.g. '{shorten(example)}' in row {row}{also}. "
+        f"{source}: {column} holds text, e.g. '{shorten(example)}' in row {row}{also}. "
         "partwise factorizes numbers: remove it or replace its text with numbers "
         "(empty, NA, NaN, null and ? are read as missing)."
     )
@@ -52,7 +52,7 @@ def text_column(
 def only_text(source: str, name: str | None, place: int, example: str, row: int) -> str:
     """The sentence for a table without a column of numbers; the arguments describe its first column of text."""
     return (
-        f"{source} has no column of numbers: {_label(name, place)} holds text, e.g. '{shorten(example)}' in row "
+        f"{source} has no column of numbers: {label(name, place)} holds text, e.g. '{shorten(example)}' in row "
         f"{row}. Give a table with numbers in it, or name its words for yes and no: --yes, --no (in Python: yes=, "
         "no=)."
     )
@@ -72,5 +72,6 @@ def free_name(name: str | None, place: int, taken: Container[str]) -> str:
     return name if name and name not in taken else f"column {place + 1}"
 
 
-def _label(name: str | None, place: int) -> str:
+def label(name: str | None, place: int) -> str:
+    """What sentences call a column; ``place`` counts from 0."""
     return f"column {place + 1}" if not name else f"column '{shorten(name)}' ({ordinal(place + 1)})"

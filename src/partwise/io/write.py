@@ -29,7 +29,8 @@ def write_csv(
 ) -> None:
     """Write a 2-d array (or scipy sparse matrix) as a text table that ``read`` gives back exactly.
 
-    Floats are written with as many digits as distinguish them, NaN as an empty cell.
+    Floats are written with as many digits as distinguish them, NaN as an empty cell, or as NaN where a row would
+    otherwise have no cell at all.
 
     Parameters
     ----------
@@ -59,6 +60,14 @@ def write_csv(
             if row_names is not None:
                 for row, label in zip(rows, row_names[start : start + step]):
                     row.insert(0, _quote(str(label), mark))
+            for row in rows:
+                if (
+                    array.dtype.kind == "f"
+                    and len(row) > 1
+                    and not any(cell.strip('"').strip() for cell in row)
+                ):
+                    # Readers take a row without any cell for none.
+                    row[-1] = "NaN"
             stream.write("".join(_join(row, mark) + "\n" for row in rows).encode())
 
 
