@@ -520,3 +520,29 @@ def test_standard_input(monkeypatch, tmp_path):
         piped(array.getvalue())
     (tmp_path / "a.dat").write_text("a|b\n1|2\n")
     assert read(tmp_path / "a.dat", format=".txt").column_names == ["a", "b"]
+
+
+def test_one_column_of_numbers_with_decimal_commas(tmp_path):
+    (tmp_path / "one.csv").write_text("x\n1,5\n2,5\n3,25\n")
+    table = read(tmp_path / "one.csv", decimal=",")
+    assert table.column_names == ["x"]
+    assert np.asarray(table.data)[:, 0].tolist() == [1.5, 2.5, 3.25]
+
+
+def test_a_first_column_that_repeats_itself_is_told_to_name_the_rows(tmp_path):
+    (tmp_path / "d.csv").write_text("smokes,tea,x\nno,3,1\nno,2,5\nno,4,1\n")
+    notes = " ".join(read(tmp_path / "d.csv").notes)
+    assert "the first column, 'smokes', is text and names the rows, though 'no' occurs 3 times" in notes
+    (tmp_path / "d.csv").write_text("name,tea,x\nann,3,1\nbob,2,5\neve,4,1\n")
+    assert not read(tmp_path / "d.csv").notes
+
+
+def test_spss_labels_that_all_say_no_are_no(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"tea": [1.0, 2.0] * 4, "smokes": [1.0] * 8})
+    labels = {"tea": {1: "nein", 2: "ja"}, "smokes": {1: "nein"}}
+    pyreadstat.write_sav(frame, str(tmp_path / "no.sav"), variable_value_labels=labels)
+    for yes_no in (True, "answers"):
+        table = read(tmp_path / "no.sav", yes_no=yes_no)
+        assert np.asarray(table.data)[:, table.column_names.index("smokes")].tolist() == [0.0] * 8

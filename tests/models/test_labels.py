@@ -205,3 +205,12 @@ def test_labels_of_type_bool_are_predicted_as_such(y):
     assert model.classes_.tolist() == [False, True]
     assert model.classes_.dtype == bool
     assert model.predict(X).dtype == bool
+
+
+def test_entry_weights_count_over_the_largest_of_them():
+    rng = np.random.default_rng(0)
+    X = rng.gamma(1.0, 1.0, (40, 3)) @ rng.gamma(1.0, 1.0, (3, 10))
+    y = np.where(rng.random(40) < 0.5, X[:, :3].argmax(axis=1), -1)
+    weights = rng.random(X.shape) + 0.1
+    first, other = (SemiSupervisedNMF(3).fit(X, y, weights=weights * unit) for unit in (1.0, 2.0**60))
+    np.testing.assert_array_equal(first.components_, other.components_)

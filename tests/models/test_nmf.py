@@ -473,3 +473,9 @@ def test_weights_that_do_not_fit_the_numbers_of_the_data_are_refused():
         ValueError, match=r"largest of weights is 1e\+60, and X of float32 .* Divide all weights"
     ):
         NMF(1).fit(np.ones((3, 2), np.float32), weights=np.full((3, 2), 1e60))
+
+
+def test_row_weights_beyond_the_digits_of_sums_are_refused():
+    for weight in (1e30, 1e-30):
+        with pytest.raises(ValueError, match=r"largest sample_weight is .* Divide all of them by one number"):
+            NMF(1).fit(np.ones((3, 2)), sample_weight=np.full(3, weight))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from array import array
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,7 @@ from partwise.io.cells import Prepared, Reading, Rows, prepared
 from partwise.io.coding import Coding
 from partwise.io.decimals import Number, contradiction, written
 from partwise.io.errors import DataError
-from partwise.io.layout import Layout, find_layout, holds_text, number
+from partwise.io.layout import UNNAMED, Layout, find_layout, holds_text, number
 from partwise.io.table import Table
 from partwise.io.text import find_delimiter, misread, open_text, records
 from partwise.io.title import without_title
@@ -226,6 +227,7 @@ def _table(body: _Body, source: str, layout: Layout, ready: Prepared, reading: R
         text=kept,
         corner=(layout.name(0) or "") if layout.row_names else "",
         notes=(
+            *_repeated_names(source, layout, body.names, reading),
             *_thousands(source, [body.grouped[place] for place in places if place in body.grouped]),
             *set_aside(source, list(kept)),
         ),
@@ -233,6 +235,24 @@ def _table(body: _Body, source: str, layout: Layout, ready: Prepared, reading: R
             None if names is None else tuple(names),
             tuple(ready.meanings[place] for place in places) if any(ready.meanings) else (None,),
         ),
+    )
+
+
+def _repeated_names(source: str, layout: Layout, names: Sequence[str], reading: Reading) -> tuple[str, ...]:
+    """The note on a first column of text that was taken for the names of rows, though cells of it occur again.
+
+    None where the caller named that column, or the data of a fit were read in the same way.
+    """
+    name = layout.name(0)
+    told = reading.id is not None or reading.coding is not None
+    if told or not layout.row_names or not name or name in UNNAMED or not names:
+        return ()
+    word, count = Counter(names).most_common(1)[0]
+    if count < 2:
+        return ()
+    return (
+        f"{source}: the first column, '{name}', is text and names the rows, though '{word}' occurs {count} times. "
+        "If it holds answers or classes, they are not looked at: put another column first, or name the rows by --id.",
     )
 
 

@@ -46,7 +46,7 @@ def read_spss(path: Path, source: str, reading: Reading) -> Table:
         labels = {value: str(label) for value, label in meta.variable_value_labels.get(name, {}).items()}
         meant = {word: side for word, side in (known.get(name) or {}).items() if word} | reading.answers.given
         said = {folded(label) for label in labels.values()}
-        answers = any(said & yes and said & no for yes, no in PAIRS)
+        answers = any(said & yes and said & no for yes, no in PAIRS) or _all_say_no(columns[name], labels)
         # Codes whose meaning was named go before labels.
         coded = any(meant.get(folded(_plain(value))) for value in labels)
         spoken = (asked and answers and not coded) or any(meant.get(word) for word in said)
@@ -63,6 +63,13 @@ def read_spss(path: Path, source: str, reading: Reading) -> Table:
     # Damaged files may have variables without a name.
     rows = [["" if name is None else str(name) for name in names], *map(list, zip(*cells))]
     return table_of_cells(lambda: enumerate(rows, start=1), source, True, None, reading)
+
+
+def _all_say_no(values: Any, labels: dict[Any, str]) -> bool:
+    """Whether every value has a label, and all labels say no: the code alone, such as 1, could be read as yes."""
+    given = {value for value in values if value is not None and value == value}
+    yes, no = (frozenset(word for pair in PAIRS for word in pair[side] if len(word) > 1) for side in (0, 1))
+    return bool(given) and given <= set(labels) and {folded(label) for label in labels.values()} <= no - yes
 
 
 def _say_otherwise(codes: dict[str, str]) -> bool:

@@ -72,6 +72,10 @@ def open_text(path: Path, source: str, encoding: str | None = None) -> IO[str]:
     return io.TextIOWrapper(raw, encoding=encoding or ("utf-16" if wide else "utf-8-sig"), newline="")
 
 
+#: A line that holds one number with a decimal comma.
+_ONE_NUMBER = re.compile(r'\s*"?[+-]?[\d.]+(,\d+)?"?\s*')
+
+
 def find_delimiter(
     path: Path, source: str, encoding: str | None = None, decimal: str = ".", skip: int = 0
 ) -> str:
@@ -92,6 +96,9 @@ def find_delimiter(
     head = "\n".join(_split(head)[skip:])
     lines = _lines(head)
     whole = lines[:-1] if len(head) >= _HEAD - 1 and len(lines) > 1 else lines
+    if decimal == "," and len(whole) > 1 and all(_ONE_NUMBER.fullmatch(line) for line in whole[1:]):
+        # One column of numbers: the caller has said what their commas are.
+        return ";"
     if name.endswith(".csv"):
         # Where decimals have commas, spreadsheets export "CSV" with semicolons. Marks in quotes do not count.
         marks = ",;\t" if decimal == "." else ";\t,"

@@ -279,6 +279,11 @@ def row_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:
         raise ValueError(f"sample_weight must be finite and nonnegative; sample_weight[{i}] = {r[i]:g}.")
     if r.max() == 0:
         raise ValueError("sample_weight is zero for every row; at least one row must count.")
+    if not 1e-18 <= r.max() <= 1e18:
+        raise ValueError(
+            f"The largest sample_weight is {r.max():g}, and sums with it would lose their digits. "
+            "Divide all of them by one number; the components will be the same."
+        )
     return r
 
 
@@ -293,6 +298,15 @@ def entry_weights(weights: Any, shape: tuple[int, int]) -> Any:
     return w
 
 
+def over_largest(weights: Any) -> Any:
+    """Weights of entries over the largest of them; None, and what will be refused, as it is."""
+    if weights is None:
+        return None
+    w = weights if sp.issparse(weights) else np.asarray(without_mask(weights), dtype=float)
+    largest = float(w.max()) if 0 not in w.shape else 0.0
+    return w / largest if 0.0 < largest < np.inf else w
+
+
 def _check_weights(w: np.ndarray) -> None:
     if w.size and not (np.isfinite(w).all() and w.min() >= 0):
         place = tuple(int(i) for i in np.argwhere(~(np.isfinite(w) & (w >= 0)))[0])
@@ -301,8 +315,8 @@ def _check_weights(w: np.ndarray) -> None:
 
 def _check_fits(w: np.ndarray, dtype: Any) -> None:
     """Weights that the numbers of X cannot be multiplied by are refused."""
-    largest, limit = float(w.max(initial=0.0)), float(np.finfo(dtype).max) ** 0.85
-    if largest > limit:
+    largest, limit = float(w.max(initial=0.0)), min(float(np.finfo(dtype).max) ** 0.85, 1e100)
+    if largest > limit or 0.0 < largest < 1.0 / limit:
         raise ValueError(
             f"The largest of weights is {largest:g}, and X of {np.dtype(dtype)} cannot be multiplied by that. "
             "Divide all weights by one number; the components will be the same."

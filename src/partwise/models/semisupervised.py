@@ -14,7 +14,7 @@ from partwise.core import Callback, Problem
 from partwise.io.registry import register_model
 from partwise.matrix import InMemory, Joined
 from partwise.models.file_contents import NMF_CONTENTS
-from partwise.models.inputs import Given
+from partwise.models.inputs import Given, over_largest
 from partwise.models.label_part import (
     LABEL_CONTENTS,
     information,
@@ -67,7 +67,7 @@ class WithLabels(ClassifierMixin, NMFVariant):
         sample_weight : array of shape (n_samples,), optional
             How much each row counts.
         weights : array or sparse matrix of shape (n_samples, n_features), optional
-            How much each entry counts; 0 is the same as missing.
+            How much each entry counts, over the largest of them; 0 is the same as missing.
         label_mask : array of bool of shape (n_samples, n_classes), optional
             False where an entry of a two-dimensional y is not known.
         checkpoint : path, optional
@@ -101,7 +101,7 @@ class WithLabels(ClassifierMixin, NMFVariant):
         sample_weight : array of shape (n_samples,), optional
             How much each row counts.
         weights : array or sparse matrix of shape (n_samples, n_features), optional
-            How much each entry counts; 0 is the same as missing.
+            How much each entry counts, over the largest of them; 0 is the same as missing.
         label_mask : array of bool of shape (n_samples, n_classes), optional
             False where an entry of a two-dimensional y is not known.
         checkpoint : path, optional
@@ -125,7 +125,8 @@ class WithLabels(ClassifierMixin, NMFVariant):
             )
         self._y, self._mask = y, mask
         try:
-            return self._fit(X, None, None, sample_weight, weights, checkpoint)
+            # Labels count beside entries of the largest weight, whatever the units of the weights.
+            return self._fit(X, None, None, sample_weight, over_largest(weights), checkpoint)
         finally:
             for name in ("_y", "_mask", "_labels", "_sizes"):
                 self.__dict__.pop(name, None)
