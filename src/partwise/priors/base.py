@@ -225,8 +225,6 @@ class Pairing(ABC):
     ----------
     scale_free : bool
         Whether columns of W may be multiplied by a number and those of Hᵀ divided by it at no cost.
-    tells_columns : bool
-        Whether it says something of single columns of the data, so that they can be learned without an entry.
     """
 
     scale_free: ClassVar[bool] = True
