@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sweeps import LOSSES, complete_matrices, data, data_for, factors, masked_matrices, streamed
 
 from partwise.losses import KL
-from partwise.matrix import Dense, InMemory, RowBlocks
+from partwise.matrix import Dense, InMemory, RowBlocks, Sparse
 from partwise.matrix.sparse import transposed
 from partwise.parallel import thread_limit
 
@@ -181,3 +181,17 @@ def test_blocks_that_change_or_end_at_a_later_reading_are_refused():
     other = RowBlocks(lambda: iter([Dense.of(X[:4]), Dense.of(X[4:, :3])]), [4, 4], 4, X.dtype)
     with pytest.raises(ValueError, match=r"begins at row 4 has shape \(4, 3\) now and had \(4, 4\)"):
         other.product(np.ones((4, 1)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_squared_norms_have_the_same_bits_whether_zeros_are_stored_or_not(dtype):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((57, 33)) < 0.6, 0.0, rng.gamma(1.0, 1.0, (57, 33))).astype(dtype)
+    found = [
+        Dense.of(X),
+        Dense.of(np.asfortranarray(X)),
+        Sparse.of(sp.csr_array(X)),
+        Sparse.of(sp.csc_array(X)),
+    ]
+    assert len({one.squared_norm() for one in found}) == 1
+    assert found[0].squared_norm() == pytest.approx((X.astype(float) ** 2).sum())

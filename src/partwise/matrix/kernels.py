@@ -106,7 +106,8 @@ def copy_columns(array: np.ndarray, start: int, out: np.ndarray) -> None:
             out[j, i] = array[i, start + j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+# Squares are added one after the other in all three, so that zeros that are stored or not change no bit of a sum.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
 def row_squares(X: np.ndarray, out: np.ndarray, start: int, stop: int) -> None:
     """Sums of the squares of rows `start … stop`, in double precision."""
     for i in range(start, stop):
@@ -126,7 +127,7 @@ def add_column_squares(X: np.ndarray, out: np.ndarray, start: int, stop: int) ->
             out[j] += x * x
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"})
 def stored_squares(indptr: np.ndarray, data: np.ndarray, out: np.ndarray, start: int, stop: int) -> None:
     """Sums of the squares of what rows `start … stop` of a compressed-row matrix store, in double precision."""
     for i in range(start, stop):
