@@ -10,13 +10,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import monotonic
-from types import FrameType
+from time import monotonic, sleep
+from types import CodeType, FrameType
 
 #: Seconds after which Ctrl-C, pressed again, ends a block that it was held back in. (Programs that start others may
 #: pass on a signal that these get from the terminal as well: two within milliseconds are one.)
 PATIENCE = 1.0
-#: Seconds after which a Ctrl-C that Python ignored is repeated: by then the callback that it came in has ended.
+#: Seconds after which a Ctrl-C that Python ignored is repeated, if the callback that it came in has ended by then.
 REPEATED_AFTER = 0.002
 
 
@@ -66,16 +66,27 @@ def never_ignored() -> Iterator[None]:
         if not issubclass(ignored.exc_type, KeyboardInterrupt):
             before(ignored)
             return
-        # From another thread: a signal sent from here would be raised here, in the same callback.
-        again = threading.Timer(REPEATED_AFTER, _thread.interrupt_main)
-        again.daemon = True
-        again.start()
+        # From another thread: a signal sent from here would be raised here, in the same callback. (The threads of
+        # `threading` are waited for until they run, and on a busy machine the press would come while they are.)
+        _thread.start_new_thread(press_outside, (repeat.__code__,))
 
     sys.unraisablehook = repeat
     try:
         yield
     finally:
         sys.unraisablehook = before
+
+
+def press_outside(code: CodeType) -> None:
+    """Press Ctrl-C as soon as the main thread is not in a function with this code."""
+    main, inside = threading.main_thread().ident, True
+    while inside:
+        sleep(REPEATED_AFTER)
+        frame = sys._current_frames().get(main or 0)
+        while frame is not None and frame.f_code is not code:
+            frame = frame.f_back
+        inside = frame is not None
+    _thread.interrupt_main()
 
 
 @contextmanager

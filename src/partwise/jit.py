@@ -23,22 +23,22 @@ from numba import types
 
 from partwise.interrupts import uninterrupted
 from partwise.kernel_cache import keep
+from partwise.linked_only import linked_only
 
 #: Numba's list of options, which is private.
 _known_options: Any = None
 with suppress(ImportError, AttributeError):
     _known_options = importlib.import_module("numba.core.options").DefaultOptions
 
-#: Options of `leaf`: no wrapper for calls from Python, no check for a division by zero, and, by a private option of
-#: Numba, no reference counts; where Numba has no such option all works, but slower.
-_LEAF_OPTIONS: dict[str, Any] = {
-    "cache": True,
+#: Options of `piece`: no wrapper for calls from Python, no check for a division by zero.
+_PIECE_OPTIONS: dict[str, Any] = {
     "nogil": True,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
     "error_model": "numpy",
-    **({"_nrt": False} if hasattr(_known_options, "_nrt") else {}),
 }
+#: No reference counts, by a private option of Numba; where it has no such option all works, but slower.
+_UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(_known_options, "_nrt") else {}
 
 #: Every function compiled by `leaf`, for the tests.
 leaves: list[Any] = []
@@ -50,7 +50,7 @@ _KEPT_NAME = re.compile(r"-(?P<fingerprint>[0-9a-f]{8})-\d+\.py\d+\w*(\.\w+)?\.n
 KEPT_DAYS = 30
 
 
-def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def njit(*, cache: bool = False, linked: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """`numba.njit`; compiled code on disk is found again only while no file with kernels has changed.
 
     Ctrl-C while a function is compiled, or read from disk, takes effect afterwards: Numba would keep its lock on all
@@ -58,6 +58,8 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
 
     Arithmetic is strict unless `fastmath` says otherwise. Numba would take the flags of whichever function calls this
     one first, so that its last bits, and what it makes of NaN, would depend on the order of compiling.
+
+    With `linked` the function is optimised only inside the kernels that call it (see `partwise.linked_only`).
     """
     options.setdefault("fastmath", False)
 
@@ -77,7 +79,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
         if compile_anytime is not None:
 
             def compile_whole(signature: Any) -> Any:
-                with uninterrupted():
+                with uninterrupted(), linked_only(linked):
                     return compile_anytime(signature)
 
             dispatcher.compile = compile_whole
@@ -89,17 +91,18 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]
     return decorate
 
 
-def inlined(**options: Any) -> Any:
-    """Compile a piece of a kernel that is always inlined into the kernel that calls it.
+def piece(**options: Any) -> Any:
+    """Compile a function that only compiled code calls: it exists nowhere but inside the kernels that call it."""
+    return njit(linked=True, **{**_PIECE_OPTIONS, **options})
 
-    A piece that is called has two copies, its own and one in the kernel's file, optimised apart: which one runs
-    depends on whether the process compiled the kernel or found it on disk, and sums may differ in their last bits.
-    """
-    return njit(cache=True, nogil=True, error_model="numpy", forceinline=True, **options)
+
+def inlined(**options: Any) -> Any:
+    """Compile a piece of a kernel that is always inlined into the kernel that calls it."""
+    return piece(forceinline=True, **options)
 
 
 def leaf(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a small function that only compiled code calls, very often, and that neither makes nor returns arrays.
+    """Compile a small piece that is called very often, and that neither makes nor returns arrays.
 
     A call counts a reference to every array that it is given, atomically, up and down: some 5 ns each, several
     times what the work on a word or two takes. A leaf does not count. Numba refuses to compile one that makes an
@@ -108,7 +111,7 @@ def leaf(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        dispatcher = njit(**{**_LEAF_OPTIONS, **options})(function)
+        dispatcher = piece(**{**_UNCOUNTED, **options})(function)
         compile_unchecked = getattr(dispatcher, "compile", None)
         if compile_unchecked is None:
             return dispatcher
@@ -157,7 +160,7 @@ def kernel_files() -> list[Path]:
     return [
         path
         for path in files
-        if path.name == "jit.py" or any(name in path.read_bytes() for name in _COMPILERS)
+        if path.name in ("jit.py", "linked_only.py") or any(name in path.read_bytes() for name in _COMPILERS)
     ]
 
 

@@ -1,5 +1,6 @@
 """Ctrl-C held back: nothing of a block is lost, and nothing of the signal."""
 
+import _thread
 import signal
 import sys
 import threading
@@ -148,6 +149,21 @@ def test_ctrl_c_in_a_callback_that_python_ignores_is_repeated():
         work()
     assert done == ["after the callback"]
     assert sys.unraisablehook is before
+
+
+def test_the_repeated_ctrl_c_does_not_come_where_it_would_be_ignored_again(monkeypatch):
+    """On a busy machine the hook that repeats it may take longer than the wait before it."""
+    start = _thread.start_new_thread
+
+    def start_slowly(*args):
+        start(*args)
+        for _ in range(20):
+            time.sleep(0.005)
+
+    monkeypatch.setattr(_thread, "start_new_thread", start_slowly)
+    with pytest.raises(KeyboardInterrupt), never_ignored():
+        press_in_a_callback()
+        wait_for_it()
 
 
 def test_a_fit_hears_ctrl_c_that_came_in_a_callback():

@@ -148,8 +148,7 @@ def test_no_leaf_makes_an_array_or_calls_what_may():
 
 def leaf_of(function):
     function.__module__ = "leaf_of_a_test"
-    # Not kept: what a test compiles must not be found by the next run of the test.
-    return jit.leaf(cache=False)(function)
+    return jit.leaf()(function)
 
 
 def test_a_leaf_that_returns_its_argument_is_not_compiled():
@@ -196,7 +195,7 @@ assert compiling.clock() > begin
 """
 
 
-@pytest.mark.parametrize("module", ["caching", "options", "event"])
+@pytest.mark.parametrize("module", ["caching", "options", "event", "codegen", "registry"])
 @pytest.mark.parametrize("instead", ["None", "types.ModuleType('other')"])
 def test_all_works_without_the_private_names_of_numba(module, instead, tmp_path):
     """Another Numba may lack the module, or the names in it."""
@@ -241,3 +240,24 @@ def test_every_compiled_function_lies_in_a_file_that_the_fingerprint_reads():
             function = getattr(what, "py_func", None)
             if function is not None and str(function.__module__).startswith("partwise."):
                 assert function.__code__.co_filename in files, function
+
+
+def test_pieces_have_no_machine_code_of_their_own():
+    """They would be optimised once for themselves and once more in every kernel that calls them."""
+    inner = leaf_of(lambda x: x[0] + 1.0)
+    outer = jit.piece()(lambda x: 2.0 * inner(x))
+    kernel = jit.njit()(lambda x: outer(x))
+    assert kernel(np.array([20.0])) == 42.0
+    for compiled in (inner, outer, kernel):
+        ((result),) = compiled.overloads.values()
+        own = result.library
+        assert own.codegen._engine.is_symbol_defined(result.fndesc.llvm_func_name) is (compiled is kernel)
+
+
+def test_what_a_piece_calls_can_be_called_from_python_afterwards():
+    """Whoever compiles it first: a function that Python may call gets its machine code."""
+    ours = jit.njit()(lambda x: x + 1.0)
+    foreign = numba.njit(lambda x: 2.0 * x)
+    inner = jit.piece()(lambda x: foreign(ours(x)))
+    assert jit.njit()(lambda x: inner(x))(20.0) == 42.0
+    assert (ours(20.0), foreign(21.0)) == (21.0, 42.0)

@@ -19,7 +19,7 @@ from partwise.boolean.bit_table import Side
 from partwise.boolean.bits import popcount
 from partwise.boolean.branch_and_bound import exact_rows
 from partwise.boolean.prices import WRONG, Prices, as_floats
-from partwise.jit import leaf, njit
+from partwise.jit import leaf, njit, piece
 from partwise.parallel import over_rows
 
 #: With up to `MOST_EXACT` tiles the best subset is found; with more, branch and bound ends after `MOST_STEPS` nodes.
@@ -161,7 +161,7 @@ class RowScratch(NamedTuple):
     bound: np.ndarray
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@piece()
 def row_scratch(k: int) -> RowScratch:
     """Scratch arrays for k tiles."""
     return RowScratch(np.empty(k, np.uint64), np.empty(k, np.int64), np.empty(k), np.empty(k))

@@ -13,7 +13,7 @@ import numpy as np
 from partwise.boolean.bit_table import Side
 from partwise.boolean.descent import RowScratch, gain_of_taking, improve
 from partwise.boolean.prices import Prices
-from partwise.jit import leaf, njit
+from partwise.jit import leaf, piece
 
 #: Reward for using a tile that changes nothing. Tiles then overlap where they can, and overlapping tiles can be
 #: exchanged: with a penalty instead, or neither, searches end sooner and at a higher cost.
@@ -118,7 +118,7 @@ def repack(side: SideState, other: SideState) -> None:
                 side.tiles_T[plane, t] = word
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@piece()
 def improve_side(
     side: SideState, other: SideState, prices: Prices, before: np.ndarray, scratch: RowScratch
 ) -> None:
@@ -186,7 +186,7 @@ def gains_by_changed(
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@piece()
 def current_state(side: SideState) -> SideSnapshot:
     """The arrays of a side that a snapshot has; not copied."""
     return SideSnapshot(side.use, side.tiles, side.tiles_T, side.once, side.twice, side.cost)

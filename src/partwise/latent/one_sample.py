@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partwise.jit import leaf, njit
+from partwise.jit import leaf, njit, piece
 
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 _LN2 = float(np.log(2.0))
@@ -36,7 +36,7 @@ def weighted_log_sum(y: np.ndarray, a: np.ndarray, mantissa: np.ndarray, n: int)
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@piece(fastmath=_FAST)
 def plausibility(y: np.ndarray, part: np.ndarray, n: int, elsewhere: float) -> float:
     """How well a component may belong to a sample, if others fill up what it leaves.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from partwise.jit import inlined, njit
+from partwise.jit import inlined, njit, piece
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -31,13 +31,13 @@ def least_quartic(rest: float, b: float, s: float, m: float, q: float, old: floa
     return best, start - found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@piece()
 def _quartic(rest: float, b: float, s: float, m: float, q: float, x: float) -> float:
     left = rest - (b + s * x) * x
     return 0.5 * left * left + (0.5 * m * x - q) * x
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@piece()
 def _outer_roots(c3: float, c2: float, c1: float, c0: float) -> tuple[float, float]:
     """The largest and the smallest real root of a cubic, or of a line where c3 = 0; 0 where there is none."""
     if c3 == 0.0:
@@ -173,7 +173,7 @@ def sweep_directed(
     return fell
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@piece()
 def _neighbours(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, W: np.ndarray, i: int, out: np.ndarray
 ) -> float:
