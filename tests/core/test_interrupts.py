@@ -160,10 +160,14 @@ def test_the_repeated_ctrl_c_does_not_come_where_it_would_be_ignored_again(monke
         for _ in range(20):
             time.sleep(0.005)
 
+    def work():
+        with never_ignored():
+            press_in_a_callback()
+            wait_for_it()
+
     monkeypatch.setattr(_thread, "start_new_thread", start_slowly)
-    with pytest.raises(KeyboardInterrupt), never_ignored():
-        press_in_a_callback()
-        wait_for_it()
+    with pytest.raises(KeyboardInterrupt):
+        work()
 
 
 def test_a_fit_hears_ctrl_c_that_came_in_a_callback():
