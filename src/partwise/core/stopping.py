@@ -56,7 +56,8 @@ class RelativeProgress(Stopping):
     """Converged when the objective falls, per step, by less than `tol` times itself.
 
     The fall is averaged over the last ten steps, so that one short step does not end a run. An objective
-    that has come down to rounding level (1e-14 of its first value) is done too.
+    that has come down to rounding level is done too: to 1e-14 of what it was after the first step. (At the start it
+    says more about where the factors began than about the data.)
 
     Parameters
     ----------
@@ -76,7 +77,8 @@ class RelativeProgress(Stopping):
         self.memory["recent"] = recent
         if self.tol <= 0:
             return False
-        if abs(info.objective) <= 1e-14 * abs(self.memory["first"]):
+        scale = self.memory.setdefault("scale", min(abs(self.memory["first"]), abs(info.objective)))
+        if abs(info.objective) <= 1e-14 * scale:
             return True
         if len(recent) <= self.window:
             return False
@@ -95,13 +97,14 @@ class SmallGain(Stopping):
         How many such steps in a row; one alone may be a plateau.
     after : int
         Steps at the beginning that do not count, because they are annealed or perturbed.
-    floor : float
-        The gain is compared with `tol` times the objective's size, or times this if that is larger.
+    size : float, optional
+        The gain is compared with `tol` times this; by default with `tol` times the objective's own size. For
+        objectives that shift with the units of the data, such as the logarithm of a density.
     """
 
-    def __init__(self, tol: float, steps: int = 1, after: int = 0, floor: float = 0.0) -> None:
+    def __init__(self, tol: float, steps: int = 1, after: int = 0, size: float | None = None) -> None:
         super().__init__(tol)
-        self.steps, self.after, self.floor = steps, after, floor
+        self.steps, self.after, self.size = steps, after, size
 
     def begin(self, objective: float) -> None:
         """Take note of the objective at the start."""
@@ -110,7 +113,8 @@ class SmallGain(Stopping):
     def done(self, info: Info) -> bool:
         """Whether the last gains were small."""
         gain = info.objective - self.memory["previous"]
-        small = info.iteration > self.after and gain <= self.tol * max(abs(info.objective), self.floor)
+        size = abs(info.objective) if self.size is None else self.size
+        small = info.iteration > self.after and gain <= self.tol * size
         self.memory["small"] = self.memory["small"] + 1 if small else 0
         self.memory["previous"] = info.objective
         return self.tol > 0 and self.memory["small"] >= self.steps

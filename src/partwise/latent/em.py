@@ -136,7 +136,7 @@ class ExpectationMaximization:
         """The stopping rule for `tol`; None where all `max_iter` steps are made."""
         if self.widen:
             return None
-        return SmallGain(self.tol, CALM_STEPS, after=self.scheduled, floor=self.noise.nats(counts))
+        return SmallGain(self.tol, CALM_STEPS, after=self.scheduled, size=self.noise.nats(counts))
 
     def value(self, problem: Counts, state: EMState) -> float:
         """The log-likelihood where the state stands; the sums of this E-step stay with the state."""

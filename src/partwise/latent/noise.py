@@ -80,9 +80,9 @@ class Noise(ABC):
         """The noise for the W that was found; Poisson noise has nothing to learn."""
         return self
 
-    def nats(self, counts: Counts) -> float:
-        """The least size of a log-likelihood against which a gain is judged."""
-        return 0.0
+    def nats(self, counts: Counts) -> float | None:
+        """The size of a log-likelihood against which a gain is judged; None for its own."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def improvements(
     """What EM makes of those moves that have paid after `TRIAL` steps."""
     if session.stopped or found.n_iter >= method.max_iter:
         return
-    size = max(abs(found.log_likelihood), method.noise.nats(counts))
+    size = method.noise.nats(counts) or abs(found.log_likelihood)
     enough = found.log_likelihood + 10 * method.tol * size
     for j, W in enumerate(moves(counts, found, method.inference, rng, method.noise.at(found.variance))):
         # The NMF behind this move was cut short; a checkpoint must not keep a run that begins there.

@@ -406,7 +406,8 @@ def descended(
         far, bent = total(moved**2), total(moved * turned)
         with np.errstate(divide="ignore", invalid="ignore"):
             spectral = np.where(bent > 0, far / bent, np.where(far > 0, 2.0 * length, length))
-        length = np.clip(np.where(fell, spectral, 0.25 * length), 1e-12, 1e12)
+        # Lengths have the units of A over those of its slope: bounds are only there to keep them finite.
+        length = np.clip(np.where(fell, spectral, 0.25 * length), 1e-150, 1e150)
         A, slope = (
             (trial, new_slope) if fell.all() else (np.where(fell, trial, A), np.where(fell, new_slope, slope))
         )

@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from partwise.core import Problem, RelativeProgress, State, Stopping
+from partwise.core import Info, Problem, RelativeProgress, State, Stopping
 from partwise.jit import njit
 from partwise.matrix import Dense
 from partwise.parallel import over_rows, worthwhile
@@ -83,6 +83,16 @@ class FilledHals(AlternatingSolver):
         """The objective is a difference of large sums."""
         return rounding(problem)
 
+    def step(self, problem: Problem, state: State, rng: np.random.Generator) -> tuple[State, Info]:
+        """One iteration; a start that is worse than no factors at all is first brought to the size of the data.
+
+        What is missing is filled in by it: from factors in other units parts would be learned of their own product.
+        """
+        worse = state.iteration == 0 and state.objective > problem.constant()
+        if worse and problem.update_H and problem.terms_W.scale_free:
+            state.W *= state.W.dtype.type(nearest_size(problem, state))
+        return super().step(problem, state, rng)
+
     def attempt(self, problem: Problem, at: State, push: Push | None, rng: np.random.Generator) -> Attempted:
         """Sweeps over W, then over H, each on the data completed where it begins."""
         X, k = problem.X, at.W.shape[1]
@@ -123,6 +133,15 @@ class FilledHals(AlternatingSolver):
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
         """By coordinate descent on the observed entries, which for a single factor needs no completed data."""
         return CoordinateDescent().solve_rows(problem, Ht, max_iter, tol)
+
+
+def nearest_size(problem: Problem, state: State) -> float:
+    """The number c for which c W H is nearest to the observed entries: Σ x y / Σ y², with y of W H."""
+    N = problem.X.product(state.Ht)
+    r = problem.X.row_weight
+    met = inner_product(N if r is None else N * r[:, None].astype(N.dtype), state.W)
+    own = 2.0 * (state.objective - problem.prior_value(state.W, state.Ht) - problem.constant() + met)
+    return met / own if own > 0 else 1.0
 
 
 def holes_of(problem: Problem) -> Holes | None:
