@@ -11,7 +11,7 @@ from partwise.parallel import matmul
 #: What zeros become in the variants without zeros, as a share of the factor's mean. (The mean of X, as in scikit-learn,
 #: is in the units of W H: in data a thousand times as large it is √1000 times as much of a factor, and fits would
 #: begin, and often end, somewhere else.)
-FILL = 0.1
+FILL = 0.3
 
 
 def nndsvd(
@@ -24,7 +24,7 @@ def nndsvd(
     """Factors from the positive or negative part of each singular pair, whichever is larger.
 
     `variant` is "nndsvd" (zeros stay), "nndsvda" (zeros become a `FILL` of the factor's mean) or "nndsvdar" (zeros
-    become random numbers a tenth as large). `svd` is the decomposition, where it is known already.
+    become random numbers a thirtieth as large). `svd` is the decomposition, where it is known already.
     """
     U, S, Vt = truncated_svd(X, n_components, rng) if svd is None else svd
     root = 1.0 if X.row_weight is None else np.sqrt(X.row_weight)
@@ -53,7 +53,7 @@ def nndsvd(
         if variant == "nndsvda":
             A[A == 0] = small
         elif variant == "nndsvdar":
-            A[A == 0] = 0.1 * small * np.abs(rng.standard_normal(int((A == 0).sum())))
+            A[A == 0] = small / 30 * np.abs(rng.standard_normal(int((A == 0).sum())))
     return W.astype(X.dtype), Ht.astype(X.dtype)
 
 

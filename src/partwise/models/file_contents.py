@@ -166,6 +166,7 @@ MIXTURE_CONTENTS: dict[str, Any] = {
     "log_weights_": Array("f", ("n_all",), nan=True),
     "component_class_": Array("i", ("n_all",), low=0, below="n_classes"),
     "means_": Array("f", ("n_all", "n_features")),
+    "component_samples_": Array("f", ("n_all",), low=0),
     "n_parameters_": _COUNT,
     "penalty_": Number(low=0),
     "objective_": _VALUE,

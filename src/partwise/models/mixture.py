@@ -42,6 +42,8 @@ from partwise.parallel import own_threads
 
 #: Features are scaled to one spread, and then so that their absolute values add up to this, in the mean over samples.
 ROW_SUM = 20.0
+#: Samples below which a component is said not to be in use.
+UNUSED = 0.01
 OPTIMIZERS: dict[str, Callable[[], TrainingMethod]] = {
     "auto": Lbfgs,
     "lbfgs": Lbfgs,
@@ -114,6 +116,9 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
     means_ : array of shape (n_all, n_features)
         Means of the samples of its class that each component is responsible for; for "em", once it has converged,
         the means of the Gaussians.
+    component_samples_ : array of shape (n_all,)
+        How many of the samples of its class each component is responsible for. Where the classes are simple most
+        components are responsible for none: their means are of nothing that occurs.
     penalty_ : float
         λ as used.
     objective_ : float
@@ -448,6 +453,7 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         # The mean of the samples of its class that each component is responsible for: what it looks like.
         means = plus[:, :-1] / np.maximum(plus[:, -1:], 1e-300)
         self.means_ = means / np.where(self._scale > 0, self._scale, 1.0)
+        self.component_samples_ = plus[:, -1] * (len(data.y) / max(float(data.weight.sum()), 1e-300))
         self.exponents_ = components.exponents.astype(float) * self._scale
         self.log_weights_ = components.log_weight.astype(float)
         self.component_class_ = components.owner
@@ -515,7 +521,11 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
             Dicts, lists, text and numbers; `partwise.models.summary.summarise` lists the entries.
         """
         check_is_fitted(self)
-        owners = self.classes_[self.component_class_]
+        owners, samples = self.classes_[self.component_class_], self.component_samples_
+        details = [
+            {"class": owner, "samples": float(n), "sentence": f"of class {owner}, {samples_in_words(n)}"}
+            for owner, n in zip(owners, samples)
+        ]
         return summarise(
             self,
             feature_names,
@@ -526,10 +536,17 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
                 "penalty": self.penalty_,
                 "n_parameters": self.n_parameters_,
             },
-            part_details=[{"class": owner, "sentence": f"of class {owner}"} for owner in owners],
+            part_details=details,
             classes=self.classes_,
             penalties=self.penalties_,
         )
+
+
+def samples_in_words(n: float) -> str:
+    """How many samples a component is responsible for."""
+    if n < UNUSED:
+        return "not in use"
+    return f"{n:.0f} sample{'' if round(n) == 1 else 's'}" if n >= 1 else "less than one sample"
 
 
 def feature_scale(X: np.ndarray, weight: np.ndarray, even: bool = True) -> np.ndarray:

@@ -18,6 +18,8 @@ from partwise.plot.style import INK, SERIES, figure, name_ticks, shortened
 WRITTEN = 26
 #: Mistakes drawn or listed, at most.
 MISTAKES = 24
+#: What is shown of components: attributes of a `MixtureClassifier`.
+_SHOWN = ("means", "component_class", "component_samples")
 
 
 def classes(
@@ -86,25 +88,28 @@ def classes(
 def _looks(axes: Any, model: Any, shape: tuple[int, int] | None, feature_names: Sequence[str] | None) -> None:
     """The mean of each component, in the space of the data as far as the steps before can be undone."""
     steps = [step for _, step in getattr(model, "steps", [("", model)])]
-    mixture, means, before = steps[-1], steps[-1].means_, list(steps[:-1])
+    used, before = in_use(steps[-1]), list(steps[:-1])
+    means, owner, samples = (getattr(steps[-1], f"{one}_")[used] for one in _SHOWN)
     while before and hasattr(before[-1], "inverse_transform"):
         means = before.pop().inverse_transform(means)
-    owners = [str(model.classes_[c]) for c in mixture.component_class_]
+    owners = [str(model.classes_[c]) for c in owner]
+    title = "mean sample of each component"
+    if len(used) < len(steps[-1].means_):
+        title += f" in use ({len(used)} of {len(steps[-1].means_)})"
     if shape is not None:
         window = getattr(before[-1], "size", None) if before else None
         shown = shape if window is None else (window, window)
         if shown[0] * shown[1] == means.shape[1]:
-            each = int(np.bincount(mixture.component_class_).max())
+            each = int(np.bincount(owner).max())
             across = each * max(1, ceil(np.sqrt(len(model.classes_) / max(each, 1)) / 1.5))
             marks = [shortened(owner, 6) for owner in owners] if across <= 16 else ()
-            draw_parts(axes, np.maximum(means, 0.0), shown, "mean sample of each component", across, marks)
+            draw_parts(axes, np.maximum(means, 0.0), shown, title, across, marks)
             return
     first = before[-1] if before else steps[0]
     names = part_names(first) if before else feature_names_of(first, feature_names)
     if len(names) != means.shape[1]:
         names = [f"column{j}" for j in range(means.shape[1])]
-    spread = means.std(axis=0) / np.maximum(np.abs(means).mean(axis=0), 1e-300)
-    chosen = np.sort(np.argsort(-spread, kind="stable")[:30])
+    chosen = telling_features(means, owner, samples)
     shades = means[:, chosen] / np.maximum(np.abs(means[:, chosen]).max(axis=0), 1e-300)
     axes.imshow(
         shades, cmap=_ink(), aspect="auto", interpolation="nearest", vmin=min(0.0, shades.min()), vmax=1
@@ -112,9 +117,51 @@ def _looks(axes: Any, model: Any, shape: tuple[int, int] | None, feature_names: 
     axes.grid(False)
     name_ticks(axes.xaxis, [names[j] for j in chosen], 3.6, 20)
     _owner_ticks(axes, owners)
-    what = "" if len(chosen) == means.shape[1] else f"; the {len(chosen)} of {means.shape[1]} that vary most"
+    some = f"; {len(chosen)} of {means.shape[1]}, the same number from each class"
+    what = "" if len(chosen) == means.shape[1] else some
     axes.set_xlabel("each feature against its largest" + what, loc="left", fontsize=8.5)
-    style.title(axes, "mean sample of each component")
+    style.title(axes, title)
+
+
+def in_use(mixture: Any) -> np.ndarray:
+    """The components that are responsible for half a sample at least; of every class the one with most."""
+    samples, owner = mixture.component_samples_, mixture.component_class_
+    used = samples >= 0.5
+    for c in range(len(mixture.classes_)):
+        own = np.flatnonzero(owner == c)
+        used[own[np.argmax(samples[own])]] = True
+    return np.flatnonzero(used)
+
+
+def telling_features(means: np.ndarray, owner: np.ndarray, samples: np.ndarray, most: int = 30) -> np.ndarray:
+    """Features to show of the components: of each class in turn the one that it has most above the others.
+
+    Parameters
+    ----------
+    means : array of shape (n_components, n_features)
+        What the components look like.
+    owner : array of int of shape (n_components,)
+        The class of each.
+    samples : array of shape (n_components,)
+        How many samples each stands for.
+    most : int
+        How many features at most.
+
+    Returns
+    -------
+    array of int
+        Columns, in their order.
+    """
+    groups = np.unique(owner)
+    weight = (owner == groups[:, None]) * np.maximum(samples, 1e-9)
+    level = (weight @ means) / weight.sum(axis=1, keepdims=True)
+    others = (level.sum(axis=0) - level) / max(len(groups) - 1, 1)
+    ahead = (level - others) / np.maximum(np.abs(level).max(axis=0), 1e-300)
+    # A feature of tiny numbers may differ as much by chance: those with the larger difference go first among equals.
+    ahead *= np.sqrt(np.maximum(np.abs(level - others), 0.0))
+    ranked = np.argsort(-ahead, axis=1, kind="stable")
+    firsts = list(dict.fromkeys(ranked.T.ravel().tolist()))
+    return np.sort(firsts[:most])
 
 
 def _owner_ticks(axes: Any, owners: list[str]) -> None:

@@ -103,8 +103,8 @@ def lowest(problem: Problem, terms: Terms) -> float:
 
 
 def rounding(problem: Problem) -> float:
-    """How much of an objective that is found as a difference of large sums may be rounding."""
-    return float(np.finfo(problem.X.dtype).eps) * abs(problem.constant())
+    """How much of the change of an objective may be rounding, where it is found as a difference of three large sums."""
+    return 3.0 * float(np.finfo(problem.X.dtype).eps) * abs(problem.constant())
 
 
 def balance(problem: Problem, state: State) -> None:
