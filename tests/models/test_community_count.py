@@ -6,7 +6,13 @@ import scipy.sparse as sp
 
 from partwise import SymmetricNMF, load, save
 from partwise.datasets import load_karate
-from partwise.models.community_count import _bulk_radius, count_communities, description_length
+from partwise.graphs import modularity, neighbour_graph
+from partwise.models.community_count import (
+    _bulk_radius,
+    count_communities,
+    description_length,
+    joined_count,
+)
 
 
 def planted(sizes, within, across, seed):
@@ -130,3 +136,24 @@ def test_a_checkpoint_resumes_to_the_same_communities(tmp_path):
     for _ in range(2):
         kept = SymmetricNMF("auto").fit(A, checkpoint=tmp_path / "c")
         assert np.array_equal(kept.membership_, plain.membership_)
+
+
+@pytest.mark.parametrize("n_clouds", [2, 3, 4])
+def test_clouds_of_points_are_communities_of_their_nearest_neighbours(n_clouds):
+    """By description length alone there are a dozen and more: stretches of the clouds."""
+    rng = np.random.default_rng(n_clouds)
+    cloud = np.repeat(np.arange(n_clouds), 80)
+    points = rng.normal(0, 8, (n_clouds, 8))[cloud] + rng.normal(0, 2, (len(cloud), 8))
+    model = SymmetricNMF("auto").fit(neighbour_graph(points, 15))
+    assert model.n_components_ == n_clouds
+    assert len(set(zip(model.labels_, cloud))) == n_clouds
+
+
+def test_groups_are_joined_to_those_of_largest_modularity_where_that_is_much():
+    A, group = planted([40, 40, 40], 0.5, 0.02, 0)
+    rng = np.random.default_rng(0)
+    split = 4 * group + rng.integers(4, size=len(group))
+    assert modularity(A, group) - modularity(A, split) > 0.1
+    assert joined_count(A, split) == 3
+    assert joined_count(A, group) == 3
+    assert joined_count(A, np.zeros(len(group), int)) == 1

@@ -256,3 +256,19 @@ def test_more_mixtures_are_no_worse_on_the_samples_they_learn_from(settings):
         vary = (many.exponents_ - many.exponents_.mean(axis=0)) * X.std(axis=0)
         assert np.abs(vary).max() < 5e3, seed
         assert (np.diff(many.history_["objective"]) > -1e-7).all(), seed
+
+
+def test_components_say_how_many_samples_they_stand_for(tmp_path):
+    """Simple classes need one component each: the others are in no sample, and must not pass for kinds of it."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 50)
+    X = (0.1 + 0.9 * np.eye(3))[y] * rng.lognormal(0, 0.3, (150, 3))
+    model = MixtureClassifier(4, random_state=0).fit(X, y)
+    by_class = np.bincount(model.component_class_, model.component_samples_)
+    np.testing.assert_allclose(by_class, 50, rtol=1e-6)
+    idle = model.component_samples_ < 0.01
+    assert idle.any()
+    said = [part["sentence"] for part in model.summary()["parts"]]
+    assert [one.endswith("not in use") for one in said] == idle.tolist()
+    again = partwise.load(partwise.save(model, tmp_path / "model.partwise"))
+    np.testing.assert_array_equal(again.component_samples_, model.component_samples_)

@@ -8,6 +8,7 @@ import pytest
 
 from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, SemiNMF, TopicModel, plot
 from partwise.datasets import load_digits, load_zoo, make_bars, make_low_rank
+from partwise.plot.classes_picture import in_use, telling_features
 
 pytest.importorskip("matplotlib")
 LONG = "a question whose text is far too long for the side of a picture, number"
@@ -275,3 +276,22 @@ def test_characters_that_the_font_lacks_are_told_in_one_sentence(tmp_path):
         save_figure(drawing, tmp_path / "a.png")
     assert len(said) == 1
     assert said[0].filename == __file__
+
+
+def test_every_class_has_features_in_the_picture_and_only_components_in_use_are_drawn():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 40)
+    level = np.full((4, 80), 0.1)
+    for c in range(4):
+        level[c, 20 * c : 20 * c + 20] = 2.0 + 10.0 * (c == 1)
+    X = rng.poisson(level[y] * rng.lognormal(0, 0.4, (160, 1))).astype(float)
+    model = MixtureClassifier(5, random_state=0).fit(X, y)
+    used = in_use(model)
+    assert set(model.component_class_[used]) == {0, 1, 2, 3}
+    assert len(used) < len(model.means_)
+    shown = telling_features(
+        model.means_[used], model.component_class_[used], model.component_samples_[used], most=12
+    )
+    assert np.bincount(shown // 20).tolist() == [3, 3, 3, 3]
+    drawing = plot.classes(model, X, y)
+    assert any(f"({len(used)} of {len(model.means_)})" in text for text in texts(drawing))

@@ -8,9 +8,9 @@ from partwise.initial.orthonormal import orthonormalise
 from partwise.matrix import Matrix
 from partwise.parallel import matmul
 
-#: What zeros become in the variants without zeros, as a share of the factor's mean. (The mean of X, as in scikit-learn,
-#: is in the units of W H: in data a thousand times as large it is √1000 times as much of a factor, and fits would
-#: begin, and often end, somewhere else.)
+#: What zeros become in the variants without zeros, as a share of the factor's mean. (The mean of X, as in
+#: scikit-learn, is in the units of W H: in data a thousand times as large it is √1000 times as much of a factor, and
+#: fits would begin, and often end, somewhere else.)
 FILL = 0.3
 
 

@@ -19,6 +19,9 @@ _POWERS = 500
 #: Chebyshev filters: products in all, products after which a count that has not changed stands, products of one
 #: filter, and by how much (as a logarithm) one filter may raise the strongest vector.
 _DEGREES, _STABLE, _LONGEST, _DIGITS = 240, 60, 20, 14.0
+#: How much more modularity joined groups must have. (Joining gained 0.24 and more in graphs of nearest neighbours of
+#: three to six clouds of points; 0.00 to 0.03 in the karate club, football and Cora.)
+JOINED = 0.1
 
 
 def count_communities(A: sp.csr_matrix, rng: np.random.Generator, most: int = 512) -> int:
@@ -190,6 +193,47 @@ def description_length(A: sp.csr_matrix, labels: np.ndarray) -> float:
     bits += (_log_factorial(ends) + _log_multisets(size, ends)).sum()
     bits += _log_factorial(n) - _log_factorial(size).sum() + _log_binomial(n - 1, k - 1) + np.log(n)
     return float(bits)
+
+
+def joined_count(A: sp.csr_matrix, labels: np.ndarray) -> int:
+    """How many groups are left when those are joined that split what belongs together.
+
+    Where edges follow distances, as in graphs of nearest neighbours, the description is shortest with many small
+    groups, each a stretch of a larger one. Then joining groups, the pair that adds most first (Clauset, Newman &
+    Moore 2004), raises modularity by much; groups of a block model gain next to nothing.
+
+    Parameters
+    ----------
+    A : csr_matrix of shape (n, n)
+        Nonnegative and symmetric.
+    labels : array of int of shape (n,)
+        The group of each node.
+
+    Returns
+    -------
+    int
+        The number of groups of largest modularity on the way; all of them, where that is not `JOINED` more.
+    """
+    edges = A.tocoo()
+    groups, group = np.unique(labels, return_inverse=True)
+    total = float(edges.data.sum())
+    if total <= 0:
+        return len(groups)
+    E = np.zeros((len(groups), len(groups)))
+    np.add.at(E, (group[edges.row], group[edges.col]), edges.data / total)
+    gained, most, fewest = 0.0, 0.0, len(groups)
+    while len(E) > 1:
+        degree = E.sum(axis=1)
+        gain = E - np.outer(degree, degree)
+        np.fill_diagonal(gain, -np.inf)
+        i, j = np.unravel_index(int(gain.argmax()), gain.shape)
+        gained += 2.0 * float(gain[i, j])
+        E[i] += E[j]
+        E[:, i] += E[:, j]
+        E = np.delete(np.delete(E, j, axis=0), j, axis=1)
+        if gained > most:
+            most, fewest = gained, len(E)
+    return fewest if most > JOINED else len(groups)
 
 
 def _log_factorial(n: Any) -> Any:

@@ -20,7 +20,7 @@ from partwise.io.contents import Array, Maybe, Number
 from partwise.io.registry import register_model
 from partwise.matrix import Sparse
 from partwise.models.base import FactorModel, as_generator, fit_session
-from partwise.models.community_count import count_communities, description_length
+from partwise.models.community_count import count_communities, description_length, joined_count
 from partwise.models.file_contents import FIT_CONTENTS, history_contents, restarts_contents
 from partwise.models.inputs import place_of, row_names, validated
 from partwise.models.membership import labels_from, shares, voted
@@ -87,7 +87,8 @@ class SymmetricNMF(ClusterMixin, FactorModel):
     ----------
     n_components : int or "auto", default=2
         Number of communities. "auto" begins with as many as the graph's spectrum shows beyond chance (Saade, Krzakala
-        & Zdeborová 2014) and takes more while they shorten the description of the graph (Zhang & Peixoto 2020).
+        & Zdeborová 2014) and takes more while they shorten the description of the graph (Zhang & Peixoto 2020); where
+        that splits groups that belong together, as in graphs of nearest neighbours, they are joined again.
     directed : bool, default=False
         Whether :math:`a_{ij}` and :math:`a_{ji}` are different things. True factors A ≈ W S Wᵀ, where S says how
         much each community links to each; False replaces both by their mean, with a warning where they differ.
@@ -354,16 +355,23 @@ class SymmetricNMF(ClusterMixin, FactorModel):
 
         def tried() -> Iterator[list[_Outcome]]:
             """Runs with ever more communities, whenever the description is shorter than all before."""
-            least, worse = np.inf, 0
+            least, worse, kept = np.inf, 0, np.zeros(0, int)
             for more in range(A.shape[0] - k + 1):
                 found = self._runs(session, problem, k + more, rng, f"k{k + more}_")
                 W, S = self._conventional(min(found, key=lambda one: one.objective), omega)
-                length = description_length(graph, labels_from(self._votes(A, W, S)))
+                labels = labels_from(self._votes(A, W, S))
+                length = description_length(graph, labels)
                 least, worse = (length, 0) if length < least else (least, worse + 1)
                 if not worse:
+                    kept = labels
                     yield found
-                if worse == PATIENCE or session.stopped:
+                if session.stopped:
                     return
+                if worse == PATIENCE:
+                    break
+            fewer = joined_count(graph, kept)
+            if fewer < len(np.unique(kept)):
+                yield self._runs(session, problem, fewer, rng, f"joined{fewer}_")
 
         return session.latest(tried())
 

@@ -103,7 +103,7 @@ def lowest(problem: Problem, terms: Terms) -> float:
 
 
 def rounding(problem: Problem) -> float:
-    """How much of the change of an objective may be rounding, where it is found as a difference of three large sums."""
+    """How much an objective may change by rounding, where it is found as a difference of three large sums."""
     return 3.0 * float(np.finfo(problem.X.dtype).eps) * abs(problem.constant())
 
 
