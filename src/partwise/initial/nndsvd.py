@@ -46,10 +46,11 @@ def nndsvd(
             scale = np.sqrt(S[t] * size)
             W[:, t] = scale * a / length(a)
             Ht[:, t] = scale * b / np.linalg.norm(b)
-    for A in (W, Ht):
+    for A, weight in ((W, X.row_weight), (Ht, None)):
         # Relative to the factor, so that data in other units start the same way.
         A[1e-6 * A.max() > A] = 0
-        small = FILL * A.mean()
+        # A row of weight 2 counts as a row that occurs twice.
+        small = FILL * float(np.average(A.mean(axis=1), weights=weight))
         if variant == "nndsvda":
             A[A == 0] = small
         elif variant == "nndsvdar":
