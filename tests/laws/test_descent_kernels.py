@@ -4,6 +4,7 @@ import decimal
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
@@ -11,9 +12,9 @@ from scipy.optimize import nnls
 
 from partwise.core import Problem
 from partwise.jit import njit as partwise_njit
-from partwise.losses import KL
+from partwise.losses import FROBENIUS, KL
 from partwise.losses.logarithm import logarithm, relative_kl
-from partwise.matrix import Dense
+from partwise.matrix import Dense, Sparse
 from partwise.matrix.kernels import copy_columns
 from partwise.priors import ElasticNet, Gamma
 from partwise.priors.terms import Terms
@@ -161,3 +162,32 @@ def test_rows_for_a_held_factor_are_at_the_minimum_and_do_not_depend_on_their_ba
     assert np.abs(np.where(A > 0, slope, np.minimum(slope, 0.0)) * np.maximum(A, 0.1)).max() < 300 * tol * 60
     for part in (slice(0, 1), slice(3, 8), slice(4, 5)):
         np.testing.assert_array_equal(solve(Problem(Dense.of(X[part]), **held), B, 5000, tol), A[part])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("terms", ["none", "elastic", "signed", "bounded"])
+@settings(max_examples=15, deadline=None)
+@given(n=st.integers(1, 9), m=st.integers(1, 40), k=st.integers(1, 7), seed=st.integers(0, 99))
+def test_entries_observed_or_missing_are_entries_of_weight_one_or_none(dtype, terms, n, m, k, seed):
+    """The kernel for these against the one for any weights: steps, violation and losses, rows without entries too."""
+    rng = np.random.default_rng(seed)
+    seen = rng.random((n, m)) < rng.choice([0.1, 0.5, 1.0])
+    values = rng.gamma(1, 1, (n, m)).astype(dtype)
+    X = sp.csr_matrix((values[seen], seen.nonzero()[1], np.r_[0, np.cumsum(seen.sum(axis=1))]), (n, m))
+    prior = {
+        "none": Terms(),
+        "elastic": Terms(linear=rng.random((n, 1)), quadratic=rng.random((1, k))),
+        "signed": Terms(bounds=(-np.inf, np.inf)),
+        "bounded": Terms(bounds=(0.2, 0.7)),
+    }[terms]
+    W, Ht = rng.random((n, k)).astype(dtype), rng.random((m, k)).astype(dtype)
+    found = []
+    for weights in (None, np.ones_like(X.data)):
+        data = Sparse.of(X, weights, unstored_observed=False)
+        assert data.only_observed is (weights is None)
+        A = W.copy()
+        violation, losses = descend(data, A, Ht, FROBENIUS, 0.0, prior, np.arange(k), 3, 0.1)
+        found.append((A, violation, losses))
+    tolerance = 1e-9 if dtype == np.float64 else 2e-3
+    for ours, general in zip(*found):
+        np.testing.assert_allclose(ours, general, rtol=tolerance, atol=tolerance)

@@ -337,6 +337,11 @@ class InMemory(Matrix):
     #: Whether rows can be packed, entry by entry.
     has_entries: bool = True
 
+    @property
+    def only_observed(self) -> bool:
+        """Whether the entries that are held were observed, each with weight 1, and the others were not."""
+        return False
+
     def row_squares(self) -> np.ndarray:
         """Sum of the squares of each row.
 

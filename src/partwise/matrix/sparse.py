@@ -213,6 +213,11 @@ class Sparse(InMemory):
         return self._u[None] if self._v is None else np.stack([self._u, self._v])
 
     @property
+    def only_observed(self) -> bool:
+        """Whether stored entries have weight 1 and the others are missing, rows of the transpose alike."""
+        return self._v is None and self.background == 0.0 and self.inner_weight is None
+
+    @property
     def weighted(self) -> bool:
         """Whether stored entries have weights of their own, or unstored ones are unobserved."""
         return self._v is not None or self.background == 0.0

@@ -15,8 +15,10 @@ from partwise.losses import Loss
 from partwise.matrix import Dense, InMemory, RowSlab
 from partwise.parallel import over_rows, own_threads, worthwhile
 from partwise.priors import Terms
+from partwise.priors.terms import KernelTerms
 from partwise.solvers.base import AlternatingSolver, balanced_start, signed
 from partwise.solvers.descend import DESCEND
+from partwise.solvers.descend_observed import descend_observed
 from partwise.solvers.descend_pairs import descend_pairs, rows_for_pairs
 from partwise.solvers.extrapolation import Attempted, Push, rounding
 from partwise.solvers.row_start import least_squares_start
@@ -144,17 +146,18 @@ def descend(
 
     Returns the violation, and each row's loss without what does not depend on the factors; zeros unless `measured`.
     """
+    held = terms.for_kernels(*A.shape)
+    if loss.newton == "quadratic" and X.only_observed and not (held.log.any() or held.concave.any()):
+        return descend_where_observed(X, A, B, held, order, (sweeps, keep, still, measured))
     Bc = X.inner(B)
     k = A.shape[1]
     # What entries outside the held ones contribute, for all rows alike.
     assert loss.newton is not None
     base = X.background * (Bc.sum(axis=0, dtype=float) if loss.flat else np.zeros(k))
     gram = X.background * (B.T @ Bc).astype(float) if loss.gram and X.background else np.zeros((0, 0))
-    Bt = np.ascontiguousarray(B.T)
-    held = terms.for_kernels(*A.shape)
     violation, losses = np.zeros(len(A)), np.zeros(len(A))
+    Bt = np.ascontiguousarray(B.T)
     descend_rows = DESCEND[loss.newton]
-
     pairs = in_pairs(X, loss)
 
     def slab_task(slab: RowSlab) -> None:
@@ -190,4 +193,25 @@ def descend(
             slab_task(slab)
 
     over_rows(task, len(A), grain=worthwhile(5.0 * X.entries / max(1, len(A)) * k, 8))
+    return float(violation.sum()), losses
+
+
+def descend_where_observed(
+    X: InMemory,
+    A: np.ndarray,
+    B: np.ndarray,
+    terms: KernelTerms,
+    order: np.ndarray,
+    ends: tuple[int, float, float, bool],
+) -> tuple[float, np.ndarray]:
+    """`descend` under the Frobenius loss, entries observed or missing; `ends` are its last four arguments."""
+    violation, losses, B = np.zeros(len(A)), np.zeros(len(A)), np.ascontiguousarray(B)
+
+    def task(a: int, b: int) -> None:
+        for slab in X.packed(a, b):
+            data, prior = (slab.indptr, slab.indices, slab.u), (terms.linear, terms.quadratic)
+            bounds = terms.lower, terms.upper
+            descend_observed(*data, A, B, order, *prior, *bounds, *ends, violation, losses, slab.start)
+
+    over_rows(task, len(A), grain=worthwhile(5.0 * X.entries / max(1, len(A)) * A.shape[1], 8))
     return float(violation.sum()), losses
