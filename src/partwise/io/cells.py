@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from partwise.io.answer_cells import Answers, Meaning
 from partwise.io.answer_words import CODES, PAIRS, TICKS, WORDS, folded, is_number
-from partwise.io.answers import Answers, Meaning
 from partwise.io.choice import NUMBERED, are_unique, chosen_places, names_rows
 from partwise.io.coding import Coding
 from partwise.io.decimals import with_point

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Sequence
 
+from partwise.io.answer_cells import Column, Meaning, tally
+from partwise.io.answer_notes import told
 from partwise.io.answer_words import folded, is_number
-from partwise.io.answers import Column, Meaning, tally, told
 from partwise.io.cells import Prepared, Reading, picked
 from partwise.io.choice import names_rows
 from partwise.io.coding import Coding, is_answer, is_plain, spread

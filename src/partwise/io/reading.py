@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from partwise.io.answers import Answers
+from partwise.io.answer_cells import Answers
 from partwise.io.budget import limited, spend
 from partwise.io.cells import Reading
 from partwise.io.coding import Coding
