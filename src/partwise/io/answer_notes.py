@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from partwise.io.answer_cells import Column, Meaning
-from partwise.io.words import shorten
+from partwise.io.answer_words import TICKS
+from partwise.io.words import listing, shorten
 
 
 def told(
@@ -34,3 +35,58 @@ def told(
 def _shown(words: Counter[str]) -> str:
     names = ["empty" if not word else f"'{shorten(word)}'" for word, _ in words.most_common(4)]
     return f" ({', '.join(names)}{', …' if len(words) > 4 else ''})" if names else ""
+
+
+def with_numbers(
+    columns: Sequence[Column], found: Sequence[Meaning | None], gone: set[str]
+) -> list[Meaning | None]:
+    """The meanings with those of columns of 0 and 1, whose cells stay as they are but are answers, too."""
+    plain: Meaning = {"1": "1", "0": "0"}
+    return [
+        plain if meaning is None and column.words - gone <= set(plain) else meaning
+        for column, meaning in zip(columns, found)
+    ]
+
+
+def only_yes(
+    columns: Sequence[Column], found: Sequence[Meaning | None], gone: set[str], source: str
+) -> tuple[str, ...]:
+    """The sentence on columns that hold yes and empty cells alone, as the options of a list that were ticked.
+
+    Empty cells are missing there, though whoever ticked nothing may have meant no. Ticks are no such columns: what is
+    empty beside them was decided, and told.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    found : sequence
+        What the cells of each column mean; where that is None, 1 is yes.
+    gone : set of str
+        Folded cells that the caller named as missing.
+    source : str
+        Begins the sentence.
+    """
+    if "" in gone:
+        return ()
+    names, empty, spelt = [], 0, Counter[str]()
+    for column, meaning in zip(columns, found):
+        words = column.words - gone
+        sides = {"1": "1"} if meaning is None else meaning
+        asked = column.cells[""] and "" not in sides and not column.many
+        if asked and words and not words <= TICKS and all(sides.get(word) == "1" for word in words):
+            names.append(column.name)
+            empty += column.cells[""]
+            spelt.update({column.spelling[word]: column.cells[word] for word in words})
+    if not names:
+        return ()
+    everywhere = len(names) == len(columns)
+    which = (
+        f"column {listing(names)} holds"
+        if len(names) == 1
+        else f"{len(names)} columns, {listing(names)}, hold"
+    )
+    cells = "1 empty cell, which is" if empty == 1 else f"{empty} empty cells, which are"
+    also = "" if everywhere else " (empty cells of the other columns of answers are no then, too)"
+    return (
+        f"{source}: {which} nothing but yes{_shown(spelt)} and {cells} missing. If it means no, add --no ''{also}.",
+    )

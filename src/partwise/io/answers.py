@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from partwise.io.answer_cells import Answers, Column, Locate, Meaning
-from partwise.io.answer_notes import told
+from partwise.io.answer_notes import only_yes, told, with_numbers
 from partwise.io.answer_numbers import guess_numbers
 from partwise.io.answer_words import (
     CHECKS,
@@ -60,11 +60,15 @@ def find_meanings(
         if answers.numbers or answers.codes:
             asked = locate if answers.numbers else None
             ambiguous = guess_numbers(columns, found, gone, source, asked, answers.labels)
-    notes = told(columns, found, source, beside + ambiguous) or (
+        if "" in sides:
+            found = _with_empty(columns, found, gone, sides[""])
+    # In a table of answers 0 and 1 are counted with the words beside them.
+    counted = with_numbers(columns, found, gone) if answers.numbers and any(found) else found
+    notes = told(columns, counted, source, beside + ambiguous) or (
         (f"{source}: {ambiguous[1].lower()}{ambiguous[2:]}",) if ambiguous else ()
     )
-    if answers.numbers and not notes and _only_ones(columns, gone):
-        notes = (f"{source}: every cell is 1 or empty, and empty is missing. If it means no, add --no ''.",)
+    if answers.guess:
+        notes = (*notes, *only_yes(columns, found, gone, source))
     absent = set(given) - {""}.union(*(column.cells for column in columns))
     if absent:
         notes = (*notes, f"{source}: no cell is {listing(sorted(absent))}.")
@@ -78,9 +82,16 @@ def _has_both(column: Column, meaning: Meaning | None) -> bool:
     return {"0", "1"} <= {(meaning or {}).get(cell) for cell in column.cells}
 
 
-def _only_ones(columns: Sequence[Column], gone: set[str]) -> bool:
-    words = set().union(*(column.words for column in columns))
-    return words - gone == {"1"} and "" not in gone and any("" in column.cells for column in columns)
+def _with_empty(
+    columns: Sequence[Column], found: Sequence[Meaning | None], gone: set[str], side: str
+) -> list[Meaning | None]:
+    """The meanings with that of an empty cell: in all columns of answers, and in those of 0 and 1."""
+    return [
+        (meaning or {word: word for word in column.words - gone}) | {"": side}
+        if not column.many and (meaning is not None or column.words - gone <= {"0", "1"})
+        else meaning
+        for column, meaning in zip(columns, found)
+    ]
 
 
 def _named(
@@ -194,8 +205,8 @@ def _guess_words(
         words = column.words - gone
         if found[place] is None and not words and ticked and not said and "" not in gone:
             found[place] = {"": "0"}
-        if "" in sides and not column.many and (found[place] is not None or words <= {"0", "1"}):
-            found[place] = (found[place] or {word: word for word in words}) | {"": sides[""]}
+        if "" in sides and found[place] is not None:
+            found[place] = (found[place] or {}) | {"": sides[""]}
     if alone and any(map(_by_long_words, found)):
         named = listing([columns[place].name for place in sorted(alone)])
         said += f" Single letters in {named} are taken for answers, too (leave out what is none with --drop)."
