@@ -93,7 +93,7 @@ def test_counts_are_not_taken_for_answers(tmp_path, capsys):
         path.write_text(f"a,b,c\n1,2,yes\n2,2,no\n1,1,yes\n2,{last},no\n")
         assert call("fit", path, *few, *options) == 0
         said = capsys.readouterr().err
-        assert "1 column was read as yes and no: 2 yes ('yes'), 2 no ('no'), 0 missing" in said
+        assert "column 'c' was read as yes and no: 2 yes ('yes'), 2 no ('no'), 0 missing" in said
 
 
 def test_an_answer_that_cannot_be_told(tmp_path, capsys):

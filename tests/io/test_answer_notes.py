@@ -49,7 +49,7 @@ def test_ticks_are_decided_already(table):
 def test_missing_cells_are_counted_in_all_columns_of_answers(table):
     found = table("a,b,c\nja,1,\nnein,,0\nja,1,1\nja,,NA\n")
     assert (
-        "3 columns were read as yes and no: 6 yes ('ja', '1'), 2 no ('nein', '0'), 4 missing."
+        "3 columns, 'a', 'b' and 'c', were read as yes and no: 6 yes ('ja', '1'), 2 no ('nein', '0'), 4 missing."
         in found.notes[0]
     )
     assert np.isnan(found.data).sum() == 4
@@ -62,6 +62,9 @@ def test_a_sav_of_ja_and_system_missing(tmp_path):
     labels = {"q0": {1: "ja", 2: "nein"}, "q1": {1: "ja"}, "q2": {1: "ja"}}
     pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_value_labels=labels)
     found = read(tmp_path / "a.sav", yes_no=True)
-    assert "3 columns were read as yes and no: 4 yes ('ja', '1'), 1 no ('nein'), 4 missing." in found.notes[0]
+    assert (
+        "3 columns, 'q0', 'q1' and 'q2', were read as yes and no: 4 yes ('ja', '1'), 1 no ('nein'), 4 missing."
+        in found.notes[0]
+    )
     assert "2 columns, 'q1' and 'q2', hold nothing but yes ('1') and 4 empty cells" in found.notes[1]
     assert not np.isnan(read(tmp_path / "a.sav", yes_no=True, no="").data).any()

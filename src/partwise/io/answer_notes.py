@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from partwise.io.answer_cells import Column, Meaning
 from partwise.io.answer_words import TICKS
+from partwise.io.choice import NUMBERED
 from partwise.io.words import listing, shorten
 
 
@@ -16,20 +17,29 @@ def told(
     """The sentence on the columns that were read as yes and no, with counts and words."""
     counts: Counter[str] = Counter()
     words: dict[str, Counter[str]] = {"1": Counter(), "0": Counter()}
-    number = 0
+    names = []
     for column, meaning in zip(columns, found):
         if meaning is None:
             continue
-        number += 1
+        names.append(column.name)
         for key, count in column.cells.items():
             counts[meaning.get(key, "")] += count
             if meaning.get(key):
                 words[meaning[key]][column.spelling[key]] += count
-    if not number:
+    if not names:
         return ()
     sides = [f"{counts['1']} yes{_shown(words['1'])}", f"{counts['0']} no{_shown(words['0'])}"]
-    which = "1 column was" if number == 1 else f"{number} columns were"
-    return (f"{source}: {which} read as yes and no: {sides[0]}, {sides[1]}, {counts['']} missing.{more}",)
+    was = "was" if len(names) == 1 else "were"
+    return (
+        f"{source}: {_columns(names)} {was} read as yes and no: {sides[0]}, {sides[1]}, {counts['']} missing.{more}",
+    )
+
+
+def _columns(names: Sequence[str]) -> str:
+    """Columns for a sentence: one by its name; of several their number, and the first names."""
+    if len(names) == 1:
+        return f"column {listing(names)}" if not NUMBERED.fullmatch(names[0]) else names[0]
+    return f"{len(names)} columns, {listing(names, 4)},"
 
 
 def _shown(words: Counter[str]) -> str:

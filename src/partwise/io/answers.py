@@ -187,7 +187,7 @@ def _guess_words(
         words = columns[place].words - gone
         if max(map(len, words)) > 1 and not words & WEAK:
             spoken.update(i for i, (yes, no) in enumerate(PAIRS) if words <= yes | no)
-    alone = _guess_letters(columns, found, gone, letters, spoken)
+    alone = _guess_letters(columns, found, gone, letters, one_sided, spoken)
     used.update(i for place in alone for i in letters[place])
     for place in one_sided:
         # One letter alone may be anything: another column must have both letters of its pair.
@@ -248,19 +248,24 @@ def _guess_letters(
     found: list[Meaning | None],
     gone: set[str],
     letters: Mapping[int, list[int]],
+    one_sided: Sequence[int],
     spoken: set[int],
 ) -> list[int]:
     """Fill in the meanings of columns of single letters, of which ``letters`` has the pairs; the places so read.
 
-    Beside answers in words, whose pairs are ``spoken``, letters of another language are no answers, as N and S for
-    regions beside yes and no.
+    Letters may also be groups, as N and S for regions, E and K for classes. They are answers if they are plain; if
+    others answer in words of their language, where ``spoken`` are the pairs of all words; or, without such words, if
+    another column has the same letters, or one of them alone (``one_sided``).
     """
     language = spoken - NEUTRAL
     read = []
     for place, both in letters.items():
         words = columns[place].words - gone
         fits = [i for i in both if i in language]
-        if not fits and (not spoken or words in PLAIN_LETTERS or (not language and len(letters) > 1)):
+        others = [columns[other].words - gone for other in (*letters, *one_sided) if other != place]
+        if not fits and (
+            words in PLAIN_LETTERS or (not language and any(other <= words for other in others))
+        ):
             fits = both
         if fits:
             found[place] = _by_pair(fits[0], words)
@@ -278,12 +283,14 @@ def _by_long_words(meaning: Meaning | None) -> bool:
 
 
 def _plain_words(words: set[str]) -> set[str]:
-    """Words for yes or no; a single letter, and others that are weak, if their counterpart occurs, too."""
+    """Words for yes or no; those that are weak if their counterpart occurs, too, and letters that are plain."""
     pairs = [pair for pair in PAIRS if words & pair[0] and words & pair[1]]
+    plain = {letter for pair in PLAIN_LETTERS if pair <= words for letter in pair}
     return {
         word
         for word in words & WORDS
-        if (len(word) > 1 and word not in WEAK) or any(word in yes | no for yes, no in pairs)
+        if word in plain
+        or (len(word) > 1 and (word not in WEAK or any(word in yes | no for yes, no in pairs)))
     }
 
 
