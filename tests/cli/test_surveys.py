@@ -127,3 +127,15 @@ def test_verbs_that_apply_a_model_can_be_asked_to_be_quiet(tmp_path, verb):
     few = ("-k", "1", "--model", "binary", "--max-iter", "3", "-o", tmp_path / "o", "-q", "--no-report")
     assert call("fit", path, *few) == 0
     assert call(verb, tmp_path / "o" / "model.partwise", path, "-q", "-o", tmp_path / "w.csv") == 0
+
+
+def test_a_tile_of_many_columns_says_that_there_are_more(tmp_path, capsys):
+    for count, more in ((8, False), (9, True)):
+        X = np.zeros((30, 12), int)
+        X[:15, :count] = 1
+        path = tmp_path / "a.csv"
+        header = ",".join(f"q{i}" for i in range(12))
+        np.savetxt(path, X, "%d", delimiter=",", header=header, comments="")
+        assert call("tiles", path, "-k", "1", "-o", tmp_path / "out", "-q", "--no-report") == 0
+        (line,) = [line for line in capsys.readouterr().out.splitlines() if "tile 0" in line]
+        assert line.endswith(": q0, q1, q2, q3, q4, q5, q6, q7" + ", …" * more)
