@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from partwise.cli.common import say
+from partwise.io.choice import told_lacking
 
 if TYPE_CHECKING:
     from partwise.cli.pipeline import Samples
@@ -117,12 +117,10 @@ def match_columns(samples: Samples, names: Sequence[str] | None, width: int | No
         return samples
     lacking = [name for name in wanted if name not in set(held)]
     if lacking:
-        near = difflib.get_close_matches(lacking[0], set(held) - set(wanted), n=1)
-        hint = f" Is '{near[0]}' the same as '{lacking[0]}'? Rename it." if near else ""
-        if set(wanted) <= set(samples.rows):
-            hint = " Its rows have these names: add --transpose."
+        turned = set(wanted) <= set(samples.rows)
         raise ValueError(
-            f"{samples.source} has not all columns of the fit; there is no {listed(lacking)}.{hint}"
+            told_lacking(samples.source, held, wanted)
+            + (" Its rows have these names: add --transpose." if turned else "")
         )
     used = Counter(name for name in held if name in set(wanted))
     repeated = [name for name, count in (used + Counter(wanted)).items() if count > 2]

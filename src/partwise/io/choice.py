@@ -115,3 +115,41 @@ def chosen_places(
     if not places:
         raise DataError(f"{source}: no column is left. Its columns are {listing(list(first))}.")
     return row_names, places
+
+
+def told_lacking(source: str, held: Sequence[str], wanted: Sequence[str]) -> str:
+    """The sentence on columns of a fit that are not there.
+
+    Parameters
+    ----------
+    source : str
+        Begins the sentence.
+    held, wanted : sequence of str
+        The columns of the file and of the fit.
+
+    Returns
+    -------
+    str
+        With those that have another spelling in the file: all that differ in case and blanks only; else one that is
+        near to the first that is lacking.
+    """
+    there, known = set(held), set(wanted)
+    lacking = [name for name in wanted if name not in there]
+    free = {_bare(name): name for name in held if name not in known}
+    same = [(free[_bare(name)], name) for name in lacking if _bare(name) in free]
+    near = difflib.get_close_matches(lacking[0], free.values(), n=1)
+    hint = ""
+    if same:
+        shown = ", ".join(f"'{shorten(other)}' for '{shorten(name)}'" for other, name in same[:5])
+        more = f" and {len(same) - 5} more" if len(same) > 5 else ""
+        which = "Some of them are" if len(same) < len(lacking) else "They are" if len(same) > 1 else "It is"
+        hint = f" {which} there but for case or blanks: {shown}{more}. Rename as in the fit."
+    elif near:
+        hint = f" Is '{shorten(near[0])}' the same as '{shorten(lacking[0])}'? Rename it."
+    more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+    shown = ", ".join(f"'{shorten(name)}'" for name in lacking[:5])
+    return f"{source} has not all columns of the fit; there is no {shown}{more}.{hint}"
+
+
+def _bare(name: str) -> str:
+    return "".join(name.split()).casefold()
