@@ -139,3 +139,11 @@ def test_a_tile_of_many_columns_says_that_there_are_more(tmp_path, capsys):
         assert call("tiles", path, "-k", "1", "-o", tmp_path / "out", "-q", "--no-report") == 0
         (line,) = [line for line in capsys.readouterr().out.splitlines() if "tile 0" in line]
         assert line.endswith(": q0, q1, q2, q3, q4, q5, q6, q7" + ", …" * more)
+
+
+def test_a_table_without_any_data_is_refused(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("id,a,b\n1,,\n2,,NA\n3,?,\n")
+    for verb in (("tiles",), ("fit", "-k", "1")):
+        assert call(verb[0], path, *verb[1:], "-o", tmp_path / "out", "-q", "--no-report") == 2
+        assert "all 6 cells of its 2 columns are missing" in capsys.readouterr().err

@@ -56,6 +56,11 @@ def without_blank(samples: Samples, model: Any = None) -> Samples:
             blank = np.bincount(stored.coords[1][missing], minlength=X.shape[1]) == X.shape[0]
     else:
         blank = (np.isnan(X) | (X == 0) if missing_values == 0 else np.isnan(X)).all(axis=0)
+    if blank.all() and not hasattr(X, "tocsr") and np.isnan(X).all():
+        raise ValueError(
+            f"{samples.source}: all {X.size} cells of its {counted(X.shape[1])} are missing: there is nothing to learn "
+            "from. Check that the right data were loaded, and what --missing and --no say of its cells."
+        )
     if not blank.any() or blank.all():
         return samples
     names = [name for name, empty in zip(samples.columns, blank) if empty]
