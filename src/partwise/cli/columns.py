@@ -58,8 +58,8 @@ def without_blank(samples: Samples, model: Any = None) -> Samples:
         blank = (np.isnan(X) | (X == 0) if missing_values == 0 else np.isnan(X)).all(axis=0)
     if blank.all() and not hasattr(X, "tocsr") and np.isnan(X).all():
         raise ValueError(
-            f"{samples.source}: all {X.size} cells of its {counted(X.shape[1])} are missing: there is nothing to learn "
-            "from. Check that the right data were loaded, and what --missing and --no say of its cells."
+            f"{samples.source}: all {X.size} cells of its {counted(X.shape[1])} are missing: there is nothing to "
+            "learn from. Check that the right data were loaded, and what --missing and --no say of its cells."
         )
     if not blank.any() or blank.all():
         return samples
