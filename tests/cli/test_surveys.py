@@ -93,7 +93,7 @@ def test_counts_are_not_taken_for_answers(tmp_path, capsys):
         path.write_text(f"a,b,c\n1,2,yes\n2,2,no\n1,1,yes\n2,{last},no\n")
         assert call("fit", path, *few, *options) == 0
         said = capsys.readouterr().err
-        assert "1 column was read as yes and no: 2 yes ('yes'), 2 no ('no'), 0 missing" in said
+        assert "column 'c' was read as yes and no: 2 yes ('yes'), 2 no ('no'), 0 missing" in said
 
 
 def test_an_answer_that_cannot_be_told(tmp_path, capsys):
@@ -127,3 +127,23 @@ def test_verbs_that_apply_a_model_can_be_asked_to_be_quiet(tmp_path, verb):
     few = ("-k", "1", "--model", "binary", "--max-iter", "3", "-o", tmp_path / "o", "-q", "--no-report")
     assert call("fit", path, *few) == 0
     assert call(verb, tmp_path / "o" / "model.partwise", path, "-q", "-o", tmp_path / "w.csv") == 0
+
+
+def test_a_tile_of_many_columns_says_that_there_are_more(tmp_path, capsys):
+    for count, more in ((8, False), (9, True)):
+        X = np.zeros((30, 12), int)
+        X[:15, :count] = 1
+        path = tmp_path / "a.csv"
+        header = ",".join(f"q{i}" for i in range(12))
+        np.savetxt(path, X, "%d", delimiter=",", header=header, comments="")
+        assert call("tiles", path, "-k", "1", "-o", tmp_path / "out", "-q", "--no-report") == 0
+        (line,) = [line for line in capsys.readouterr().out.splitlines() if "tile 0" in line]
+        assert line.endswith(": q0, q1, q2, q3, q4, q5, q6, q7" + ", …" * more)
+
+
+def test_a_table_without_any_data_is_refused(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("id,a,b\n1,,\n2,,NA\n3,?,\n")
+    for verb in (("tiles",), ("fit", "-k", "1")):
+        assert call(verb[0], path, *verb[1:], "-o", tmp_path / "out", "-q", "--no-report") == 2
+        assert "all 6 cells of its 2 columns are missing" in capsys.readouterr().err

@@ -1,5 +1,7 @@
 """Tables read as another one was: the meaning of cells, chosen columns, titles above the header, transposed files."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -220,3 +222,32 @@ def test_labels_of_spss_are_read_as_before(tmp_path):
     old = read(tmp_path / "a.sav", yes_no="answers")
     assert old.data.tolist() == [[1], [0], [1]]
     assert read(tmp_path / "b.sav", coding=old.coding).data.tolist() == [[0]]
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        (
+            "tea,MILK,ca ke,age",
+            "They are there but for case or blanks: 'tea' for 'Tea', 'MILK' for 'Milk', 'ca ke' for",
+        ),
+        (
+            "tea,Milch,ca ke,age",
+            "Some of them are there but for case or blanks: 'tea' for 'Tea', 'ca ke' for 'Cake'.",
+        ),
+        ("Tee,Milch,Kuchen,age", "there is no 'Tea', 'Milk', 'Cake'. Is 'Tee' the same as 'Tea'"),
+        (
+            "Tea,Milk,cake,age",
+            "there is no 'Cake'. It is there but for case or blanks: 'cake' for 'Cake'.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("words", ["ja nein", "3 7"])
+def test_columns_that_are_not_there_go_before_strange_cells(tmp_path, header, sentence, words):
+    """One column more than the fit had was taken for row names, and the numbers of another for a strange answer."""
+    yes, no = words.split()
+    (tmp_path / "a.csv").write_text(f"Tea,Milk,Cake\n{yes},{no},{no}\n{no},{yes},{yes}\n{no},{yes},{no}\n")
+    old = read(tmp_path / "a.csv", yes_no="answers")
+    (tmp_path / "b.csv").write_text(f"{header}\n{yes},{no},{yes},31\n{no},{no},{yes},44\n")
+    with pytest.raises(DataError, match=re.escape(sentence)):
+        read(tmp_path / "b.csv", yes_no="answers", coding=old.coding)

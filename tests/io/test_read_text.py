@@ -274,3 +274,18 @@ def test_a_wide_and_long_table_is_read_exactly(tmp_path):
     lines = [",".join(f"c{i}" for i in range(40))] + [",".join(map(repr, row)) for row in values.tolist()]
     (tmp_path / "a.csv").write_text("\n".join(lines))
     np.testing.assert_array_equal(read(tmp_path / "a.csv").data, values)
+
+
+@pytest.mark.parametrize("mark", [";", ",", "\t", "|"])
+@pytest.mark.parametrize("line", ["sep={}", '"sep={}"', "SEP={}", "\ufeffsep={}"])
+def test_a_first_line_for_excel_says_what_stands_between_cells(tmp_path, mark, line):
+    rows = [line.format(mark), mark.join("rab"), mark.join(["x", "1.5", "2"]), mark.join(["y", "3", "4"])]
+    (tmp_path / "a.csv").write_text("\r\n".join(rows), encoding="utf-8", newline="")
+    table = read(tmp_path / "a.csv")
+    assert table.column_names == ["a", "b"]
+    assert table.row_names == ["x", "y"]
+    assert table.data.tolist() == [[1.5, 2], [3, 4]]
+    assert table.notes == ()
+    (tmp_path / "a.csv").write_text("\n".join([*rows, mark.join(["z", "3", "?!"])]), encoding="utf-8")
+    with pytest.raises(DataError, match="row 5"):
+        read(tmp_path / "a.csv")

@@ -37,7 +37,8 @@ def test_yes_and_no_in_many_words(table, pair, start):
     assert found.row_names is None
     assert found.column_names == (["a", "b", "c"] if start else None)
     assert len(found.notes) == 1
-    assert "3 columns were read as yes and no: 4 yes" in found.notes[0]
+    names = "'a', 'b' and 'c'" if start else "'column 1', 'column 2' and 'column 3'"
+    assert f"3 columns, {names}, were read as yes and no: 4 yes" in found.notes[0]
     assert "4 no" in found.notes[0]
     assert "1 missing" in found.notes[0]
 
@@ -488,6 +489,32 @@ def test_letters_beside_answers_in_words(table):
     assert table("a,b,c\nTRUE,S,N\nFALSE,N,S\n").data.tolist() == [[1, 1, 0], [0, 0, 1]]
     assert table("a,c\nTRUE,N\nFALSE,S\n").column_names == ["a"]
     assert "Single" not in table("a,b\ny,n\nn,y\n").notes[0]
+
+
+@pytest.mark.parametrize("letters", ["EK", "NS", "DN", "AN", "PF", "EH", "ON", "BE"])
+def test_letters_that_may_be_groups_need_other_evidence(table, letters):
+    one, two = letters
+    text = f"group,a,b,c\nx1,3,{one},7\nx2,4,{two},8\nx3,5,{one},9\n"
+    found = table(text, yes_no="answers")
+    assert found.text == {"b": [one, two, one]}
+    assert found.notes == (f"{found.source}: column 'b' holds text and was set aside.",)
+    assert table(f"q,b\n1,{one}\n0,{two}\n1,{one}\n").column_names == ["q"]
+    # Other columns of the same letters make them answers.
+    found = table(f"a,b,c\n3.5,{one},{one}\n4,{two},{one}\n4,{one},{two}\n", yes_no="answers")
+    assert found.text == {}
+    assert "2 columns, 'b' and 'c', were read as yes and no" in found.notes[0]
+
+
+@pytest.mark.parametrize("letters", ["YN", "jn", "TF"])
+def test_plain_letters_need_no_other_evidence(table, letters):
+    found = table(f"a,b\n3,{letters[0]}\n4,{letters[1]}\n5,{letters[0]}\n", yes_no="answers")
+    assert found.data[:, 1].tolist() == [1, 0, 1]
+    assert "column 'b' was read as yes and no" in found.notes[0]
+
+
+def test_letters_of_directions_beside_answers_are_no_error(table):
+    found = table("a,where\nyes,N\nno,S\nyes,W\nno,N\n")
+    assert found.text == {"where": ["N", "S", "W", "N"]}
 
 
 def test_one_and_two_beside_words_are_named(table):

@@ -156,6 +156,38 @@ def test_tiles_have_names_colours_a_legend_and_a_mark_for_blanks(zoo):
     assert np.allclose(picture[rows.index(frame.index[i]), columns.index(frame.columns[j])], 1.0)
 
 
+@pytest.mark.parametrize("rows", [20, 240, 2000])
+def test_missing_entries_are_seen_at_any_size_and_the_legend_shows_how(rows):
+    """Crosses where they can be seen, else a dark colour that no other entry has."""
+    from matplotlib.colors import to_rgb
+
+    X = np.zeros((rows, 8))
+    X[: rows // 2, :4] = X[rows // 2 :, 4:] = 1
+    X[3, 5] = 1  # yes, in no tile
+    X[1, 1] = 0  # no, though in a tile
+    X[[0, 2, rows // 2], [0, 6, 5]] = np.nan
+    drawing = plot.tiles(BooleanMF(2, max_iter=20).fit(X), X)
+    place = drawing.axes[0]
+    picture = np.asarray(place.images[0].get_array()).reshape(-1, 3)
+    legend = place.get_legend()
+    (drawn,) = [
+        handle
+        for handle, text in zip(legend.legend_handles, legend.get_texts())
+        if text.get_text() == "missing"
+    ]
+    colours, counts = np.unique(picture.round(4), axis=0, return_counts=True)
+    blank = to_rgb("#e3e7eb" if rows == 20 else "#22313f")
+    (same,) = np.flatnonzero(np.abs(colours - blank).max(axis=1) < 1e-3)
+    assert counts[same] == 3
+    assert len(place.collections) == (1 if rows == 20 else 0)
+    if rows == 20:
+        assert len(place.collections[0].get_offsets()) == 3
+    else:
+        assert np.allclose(to_rgb(drawn.get_facecolor()), blank, atol=1e-3)
+        others = np.delete(colours, same, axis=0)
+        assert np.abs(others - blank).max(axis=1).min() > 0.2
+
+
 def test_first_two_tiles_are_each_in_one_piece():
     from partwise.plot.tiles_picture import by_tiles, runs
 

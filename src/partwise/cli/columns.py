@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from partwise.cli.common import say
+from partwise.io.choice import told_lacking
 
 if TYPE_CHECKING:
     from partwise.cli.pipeline import Samples
@@ -56,6 +56,11 @@ def without_blank(samples: Samples, model: Any = None) -> Samples:
             blank = np.bincount(stored.coords[1][missing], minlength=X.shape[1]) == X.shape[0]
     else:
         blank = (np.isnan(X) | (X == 0) if missing_values == 0 else np.isnan(X)).all(axis=0)
+    if blank.all() and not hasattr(X, "tocsr") and np.isnan(X).all():
+        raise ValueError(
+            f"{samples.source}: all {X.size} cells of its {counted(X.shape[1])} are missing: there is nothing to "
+            "learn from. Check that the right data were loaded, and what --missing and --no say of its cells."
+        )
     if not blank.any() or blank.all():
         return samples
     names = [name for name, empty in zip(samples.columns, blank) if empty]
@@ -117,12 +122,10 @@ def match_columns(samples: Samples, names: Sequence[str] | None, width: int | No
         return samples
     lacking = [name for name in wanted if name not in set(held)]
     if lacking:
-        near = difflib.get_close_matches(lacking[0], set(held) - set(wanted), n=1)
-        hint = f" Is '{near[0]}' the same as '{lacking[0]}'? Rename it." if near else ""
-        if set(wanted) <= set(samples.rows):
-            hint = " Its rows have these names: add --transpose."
+        turned = set(wanted) <= set(samples.rows)
         raise ValueError(
-            f"{samples.source} has not all columns of the fit; there is no {listed(lacking)}.{hint}"
+            told_lacking(samples.source, held, wanted)
+            + (" Its rows have these names: add --transpose." if turned else "")
         )
     used = Counter(name for name in held if name in set(wanted))
     repeated = [name for name, count in (used + Counter(wanted)).items() if count > 2]

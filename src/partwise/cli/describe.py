@@ -77,5 +77,8 @@ def lines_of_parts(summary: dict[str, Any]) -> list[str]:
     for i, part in enumerate(summary["parts"]):
         said = f", {part['sentence']}" if part.get("sentence") else ""
         names = ", ".join(feature["name"] for feature in part["top_features"])
+        # A tile has these columns and no others: it is told where some are not listed.
+        if len(part.get("column_names", ())) > len(part["top_features"]):
+            names += ", …"
         lines.append(f"  {summary['part_word']} {i}{said}{f': {names}' if names else ''}")
     return lines

@@ -89,8 +89,9 @@ PAIRS: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
 WEAK = frozenset().union(*(yes | no for yes, no in _MENTIONS))
 #: The places in ``PAIRS`` of those that tell nothing of the language of a table.
 NEUTRAL = frozenset(i for i, pair in enumerate(PAIRS) if pair in (*_TRUTH, *_MENTIONS) or "+" in pair[0])
-#: Letters that are yes and no, and hardly anything else, whatever the language of other columns.
-PLAIN_LETTERS = (frozenset("yn"), frozenset("jn"))
+#: Letters that are yes and no, or true and false, and hardly anything else, whatever other columns hold. Not s and n,
+#: which are south and north as well, nor o and n.
+PLAIN_LETTERS = (frozenset("yn"), frozenset("jn"), frozenset("tf"))
 #: Marks for yes; and those that are yes beside empty cells, but no beside the former. The second x is Cyrillic.
 CHECKS, CROSSES = frozenset("✓✔☑"), frozenset("xх×✗✘☒")
 TICKS = CHECKS | CROSSES

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from partwise.io.answer_cells import Answers, Meaning
 from partwise.io.answer_words import CODES, PAIRS, TICKS, WORDS, folded, is_number
-from partwise.io.answers import Answers, Meaning
-from partwise.io.choice import NUMBERED, are_unique, chosen_places, names_rows
+from partwise.io.choice import NUMBERED, are_unique, chosen_places, count_up, may_name_rows, names_rows
 from partwise.io.coding import Coding
 from partwise.io.decimals import with_point
 from partwise.io.errors import DataError
@@ -119,7 +119,7 @@ def prepared(
     if reading.guesses:
         places = worth_reading(rows, width)
     interprets = reading.interprets and bool(places)
-    named = row_names is None and header is not False and any(map(names_rows, head[0]))
+    named = row_names is None and header is not False and any(map(_names_rows, head[0]))
     counted = reading.guesses and are_unique([cells[0] for _, cells in _first(rows, _SAMPLE)[1:]])
     if interprets or named or counted:
         found, why = _find_id(rows, head[0], header, row_names, reading)
@@ -129,7 +129,7 @@ def prepared(
                 rows, head[0] = picked(rows, order, width, source), [head[0][i] for i in order]
                 places = [order.index(place) for place in places]
             row_names = True
-            if names_rows(head[0][0]):
+            if _names_rows(head[0][0]):
                 header = True
             notes.append(f"{source}: column '{head[0][0].strip()}' names the rows{why}.")
     if not interprets:
@@ -187,6 +187,11 @@ def picked(rows: Rows, order: Sequence[int], width: int, source: str) -> Rows:
     return some
 
 
+def _names_rows(name: str) -> bool:
+    """Whether a column of this name tells rows apart if its values are unique, or at least if it counts them."""
+    return names_rows(name) or may_name_rows(name)
+
+
 def _find_id(
     rows: Rows, head: list[str], header: bool | None, row_names: bool | None, reading: Reading
 ) -> tuple[int | None, str]:
@@ -198,7 +203,7 @@ def _find_id(
     if row_names is not None or reading.columns is not None or len(head) < 2:
         return None, ""
     free = [place for place, name in enumerate(head) if name.strip() not in reading.aside]
-    named = [place for place in free if names_rows(head[place])] if header is not False else []
+    named = [place for place in free if _names_rows(head[place])] if header is not False else []
     guessed = reading.answers.guess
     candidates = dict.fromkeys([*named, *([0] if guessed and 0 in free else [])])
     cells: dict[int, list[str]] = {place: [] for place in candidates}
@@ -206,6 +211,7 @@ def _find_id(
         if len(row) == len(head):
             for place, column in cells.items():
                 column.append(row[place])
+    named = [place for place in named if names_rows(head[place]) or count_up(cells[place][1:])]
     for place, column in cells.items():
         if place in named and len(column) > 1 and are_unique(column[1:]):
             return place, ""

@@ -6,19 +6,29 @@ import csv
 import difflib
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from partwise.io.errors import DataError
 from partwise.io.words import listing, shorten
 
-#: Names of columns that tell rows apart: id, respondent, Response ID, user_id, case no., lfdn, Nr.
+#: Names of columns that tell rows apart: id, respondent, Response ID, user_id, case no., lfdn, Nr, Kundennummer.
 _WHO = (
-    "respon(dent|se)|participant|subj(ect)?|case|record|user|person|patient|customer|client|student|member|"
-    "household|interview|sample|teilnehmer|fall|lfd"
+    "resp|respon(dent|se)|participant|subj(ect)?|case|record|row|obs(ervation)?|user|person|patient|customer|client|"
+    "student|member|household|interview|sample|teilnehmer|fall|lfd"
 )
 _ID = re.compile(
-    rf"#|ids?|index|uuid|guid|nr\.?|no\.|serial|lfdn|respondent|participant|person|patient|proband(in)?|student|"
-    rf"customer|teilnehmer(in)?|befragte[rn]?|versuchsperson|vpn?|kunde|.+[ _.-]id|"
-    rf"({_WHO})[ _.-]*(id|nr\.?|no\.?|num(ber|mer)?|key|uuid)",
+    rf"#|ids?|index|uuid|guid|n[°º]|№|nr\.?|no\.|serial|lfdn|barcode|respondent|participant|person|patient|"
+    rf"proband(in)?|student|customer|teilnehmer(in)?|befragte[rn]?|versuchsperson|vpn?|kunde|"
+    rf"identifi(er|ant|kator)|identificador|identificativo|kennung|\w*nummer|\w+nr\.?|.+[ _.-](id|serial)|"
+    rf"id[ _.-]*(no|nr|num(ber)?|code)\.?|({_WHO})[ _.-]*(id|nr\.?|no\.?|num(ber|mer)?|key|uuid)",
+    re.IGNORECASE,
+)
+#: RespID, userId: case tells them from words that end in the same letters, as paid.
+_CAMEL = re.compile(r".*[a-z](ID|Id)")
+#: Names that may be those of numbers as well: such a column tells rows apart if it counts them.
+_PERHAPS = re.compile(
+    r"case|record|rec|row|obs(ervation)?|seq(uence)?|no|n|num(ber)?|num[eé]ro|n[uú]mero|cell|line|entry|item|unit|"
+    r"key|code|sample|subj(ect)?|member|interview|household|fall|zeile|datensatz|ligne|enregistrement|caso|registro",
     re.IGNORECASE,
 )
 
@@ -29,7 +39,21 @@ NUMBERED = re.compile(r"column (\d{1,9})")
 
 def names_rows(name: str) -> bool:
     """Whether a column of this name, if its values are unique, tells rows apart rather than being data."""
-    return bool(_ID.fullmatch(name.strip()))
+    text = name.strip()
+    return bool(_ID.fullmatch(text) or _CAMEL.fullmatch(text))
+
+
+def may_name_rows(name: str) -> bool:
+    """Whether a column of this name, if it counts the rows, tells them apart rather than being data."""
+    return bool(_PERHAPS.fullmatch(name.strip()))
+
+
+def count_up(cells: Sequence[str]) -> bool:
+    """Whether all cells, three at least, are whole numbers, each by one larger than that before it."""
+    if len(cells) < 3 or not are_unique(cells):
+        return False
+    numbers = [int(cell.strip().split(".")[0]) for cell in cells if len(cell) < 19]
+    return len(numbers) == len(cells) and all(b - a == 1 for a, b in pairwise(numbers))
 
 
 def are_unique(cells: Sequence[str]) -> bool:
@@ -91,3 +115,41 @@ def chosen_places(
     if not places:
         raise DataError(f"{source}: no column is left. Its columns are {listing(list(first))}.")
     return row_names, places
+
+
+def told_lacking(source: str, held: Sequence[str], wanted: Sequence[str]) -> str:
+    """The sentence on columns of a fit that are not there.
+
+    Parameters
+    ----------
+    source : str
+        Begins the sentence.
+    held, wanted : sequence of str
+        The columns of the file and of the fit.
+
+    Returns
+    -------
+    str
+        With those that have another spelling in the file: all that differ in case and blanks only; else one that is
+        near to the first that is lacking.
+    """
+    there, known = set(held), set(wanted)
+    lacking = [name for name in wanted if name not in there]
+    free = {_bare(name): name for name in held if name not in known}
+    same = [(free[_bare(name)], name) for name in lacking if _bare(name) in free]
+    near = difflib.get_close_matches(lacking[0], free.values(), n=1)
+    hint = ""
+    if same:
+        shown = ", ".join(f"'{shorten(other)}' for '{shorten(name)}'" for other, name in same[:5])
+        more = f" and {len(same) - 5} more" if len(same) > 5 else ""
+        which = "Some of them are" if len(same) < len(lacking) else "They are" if len(same) > 1 else "It is"
+        hint = f" {which} there but for case or blanks: {shown}{more}. Rename as in the fit."
+    elif near:
+        hint = f" Is '{shorten(near[0])}' the same as '{shorten(lacking[0])}'? Rename it."
+    more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
+    shown = ", ".join(f"'{shorten(name)}'" for name in lacking[:5])
+    return f"{source} has not all columns of the fit; there is no {shown}{more}.{hint}"
+
+
+def _bare(name: str) -> str:
+    return "".join(name.split()).casefold()

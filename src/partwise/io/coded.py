@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Sequence
 
+from partwise.io.answer_cells import Column, Meaning, tally
+from partwise.io.answer_notes import told
 from partwise.io.answer_words import folded, is_number
-from partwise.io.answers import Column, Meaning, tally, told
 from partwise.io.cells import Prepared, Reading, picked
-from partwise.io.choice import names_rows
+from partwise.io.choice import names_rows, told_lacking
 from partwise.io.coding import Coding, is_answer, is_plain, spread
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, first_row, interpreted, replaced
@@ -43,7 +43,7 @@ def as_coded(
     known = coding.by_column()
     if known and header is not False and any(name in known for name in names):
         if any(name not in names for name in known):
-            raise DataError(_lacking(source, names, list(known)) + _turned(rows, known))
+            raise DataError(told_lacking(source, names, list(known)) + _turned(rows, known))
         places = [place for place, name in enumerate(names) if name in known]
         first = 0 if row_names else _names_place(rows, names, known, coding)
         order = places if first is None or first in places else [first, *places]
@@ -65,6 +65,8 @@ def as_coded(
             )
             return Prepared(rows, True, begin, (*notes, *more), found)
         return _read(rows, source, True, begin, reading, meanings, [names[place] for place in order], notes)
+    if known and header is not False and _is_header(names, coding.meanings):
+        raise DataError(told_lacking(source, names, list(known)) + _turned(rows, known))
     if not coding.meanings:
         return None
     width = len(names)
@@ -75,8 +77,6 @@ def as_coded(
         count = width - begin
     begin = width == count + 1
     if width - begin != count:
-        if known and not all(is_number(name) or name in MISSING for name in names):
-            raise DataError(_lacking(source, names, list(known)) + _turned(rows, known))
         raise DataError(f"{source} has {width} columns, but the fit had {count}.{_turned(rows, known)}")
     meanings = [*([None] * begin), *spread(coding.meanings, count)]
     is_data = header is False or (header is None and _fits(names, meanings))
@@ -125,14 +125,13 @@ def _turned(rows: Rows, wanted: Collection[str]) -> str:
     return " Its rows have these names: add --transpose." if wanted and set(wanted) <= begins else ""
 
 
-def _lacking(source: str, names: Sequence[str], wanted: Sequence[str]) -> str:
-    """The sentence on columns that are not there, with one that may be the first of them in another spelling."""
-    lacking = [name for name in wanted if name not in names]
-    near = difflib.get_close_matches(lacking[0], [name for name in names if name not in wanted], n=1)
-    hint = f" Is '{shorten(near[0])}' the same as '{shorten(lacking[0])}'? Rename it." if near else ""
-    more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
-    shown = ", ".join(f"'{name}'" for name in lacking[:5]) + more
-    return f"{source} has not all columns of the fit; there is no {shown}.{hint}"
+def _is_header(names: Sequence[str], meanings: Sequence[Meaning | None]) -> bool:
+    """Whether a first row is one of names: it has text that is neither missing nor an answer of any column."""
+    words = {word for meaning in meanings for word in meaning or ()}
+    return any(
+        cell not in MISSING and not is_number(cell) and folded(cell) not in words
+        for cell in names[1:] or names
+    )
 
 
 def _read(

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.answer_cells import Meaning
 from partwise.io.answer_words import PAIRS, TICKS, is_number
-from partwise.io.answers import Meaning
 from partwise.io.errors import DataError
 
 #: Options of `read` that a coding keeps, with what they are called on the command line.

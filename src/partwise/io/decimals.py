@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
 
 from partwise.io.answer_words import is_number
-from partwise.io.words import label, shorten
+from partwise.io.words import label, listing, shorten
 
 _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?")
 
@@ -76,3 +80,77 @@ REMEDY = (
 def told_point(cell: str) -> str:
     """What is wrong with a doubtful number."""
     return f"'{shorten(cell)}', whose point cannot stand between thousands, though decimals have commas"
+
+
+#: What a number without a point is where points stand between thousands.
+_BELOW = re.compile(r"[-+]?\d{1,3}")
+
+
+def perhaps_thousands(
+    rows: Iterable[tuple[int, list[str]]], columns: Sequence[str] | None, source: str
+) -> tuple[str, ...]:
+    """The note on columns whose points, read as decimal points, may stand between thousands.
+
+    That is so where in all of the table exactly three digits follow a point, and in the same column numbers between
+    100 and 1000 have none: 950 and 1.250. Measurements have other decimals somewhere, or all have three. (100 alone
+    may be all of one hundred percent.)
+
+    Parameters
+    ----------
+    rows : iterable
+        The number and the cells of each row, a header included.
+    columns : sequence of str or None
+        The names of the columns that were read as numbers.
+    source : str
+        Begins the note.
+    """
+    header: list[str] = []
+    grouped: dict[int, tuple[str, int]] = {}
+    hundreds: dict[int, str] = {}
+    above: set[int] = set()
+    for row, cells in rows:
+        names = [cell.strip() for cell in cells]
+        if not header and not set(names).isdisjoint(columns or names):
+            header = names
+        elif len(header) == len(cells) - 1:
+            # R leaves the corner out.
+            header = ["", *header]
+        for place, cell in enumerate(cells):
+            text = cell.strip()
+            if "." in text and is_number(text):
+                if not _GROUPED.fullmatch(text):
+                    return ()
+                grouped.setdefault(place, (text, row))
+            elif text.lstrip("+-").isdecimal():
+                if not _BELOW.fullmatch(text):
+                    above.add(place)
+                elif abs(int(text)) > 100:
+                    hundreds.setdefault(place, text)
+    found = [place for place in grouped if place in hundreds and place not in above]
+    if columns is not None:
+        found = [place for place in found if place < len(header) and header[place] in columns]
+    if not found:
+        return ()
+    text, row = grouped[found[0]]
+    named = [header[place] if columns is not None else f"column {place + 1}" for place in found]
+    which = f"column {listing(named)}" if len(named) == 1 else f"columns {listing(named)}"
+    return (
+        f"{source}: the points of {which} were read as decimal points: '{text}' in row {row} is {float(text):g}. But "
+        f"three digits follow every point of the table, and numbers such as {hundreds[found[0]]} beside them have "
+        f"none: if '{text}' is {text.replace('.', '')}, add --decimal , (in Python: decimal=',').",
+    )
+
+
+def may_be_thousands(matrix: np.ndarray[Any, Any]) -> bool:
+    """Whether a column has numbers between 100 and 1000, and others with one to three decimals: a quick look."""
+    for column in matrix.T:
+        held = np.abs(column[np.isfinite(column)])
+        whole = held == np.floor(held)
+        if (
+            not whole.all()
+            and ((held > 100) & (held < 1000) & whole).any()
+            and (held[~whole] < 1000).all()
+            and np.allclose(held[~whole] * 1000, np.rint(held[~whole] * 1000), rtol=0, atol=1e-6)
+        ):
+            return True
+    return False

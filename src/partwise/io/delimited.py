@@ -17,7 +17,7 @@ from partwise.io.blank import without_blank
 from partwise.io.budget import spend
 from partwise.io.cells import Prepared, Reading, Rows, prepared
 from partwise.io.coding import Coding
-from partwise.io.decimals import Number, contradiction, written
+from partwise.io.decimals import Number, contradiction, may_be_thousands, perhaps_thousands, written
 from partwise.io.errors import DataError
 from partwise.io.layout import UNNAMED, Layout, find_layout, holds_text, number
 from partwise.io.table import Table
@@ -63,6 +63,8 @@ def read_delimited(
         notes.append(f"{source}: {which} left out.")
     if doubt:
         notes.append(f"{source}: {doubt}")
+    if reading.decimal == "." and reading.coding is None and may_be_thousands(table.data):
+        notes += perhaps_thousands(some(), table.column_names, source)
     return dataclasses.replace(table, notes=tuple(notes))
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from partwise.io.answer_cells import MOST, Answers, Column, Meaning, tally
 from partwise.io.answer_words import CODES, PAIRS, folded, is_number
-from partwise.io.answers import MOST, Answers, Column, Meaning, find_meanings, tally
+from partwise.io.answers import find_meanings
 from partwise.io.coding import is_answer, vocabulary
 from partwise.io.decimals import written
 from partwise.io.layout import MISSING

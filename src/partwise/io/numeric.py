@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.answer_cells import Answers
 from partwise.io.answer_words import is_number
-from partwise.io.answers import Answers
 from partwise.io.cells import Reading
 from partwise.io.choice import chosen_places
 from partwise.io.coding import Coding, is_answer, spread

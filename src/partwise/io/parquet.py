@@ -9,7 +9,7 @@ import numpy as np
 
 from partwise.io.budget import left, spend
 from partwise.io.cells import Reading, Rows
-from partwise.io.choice import names_rows
+from partwise.io.choice import may_name_rows, names_rows
 from partwise.io.decimals import with_comma
 from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
@@ -32,7 +32,7 @@ def read_parquet(path: Path, source: str, reading: Reading | None = None) -> Tab
         # Text as numbers of words: a file may say the same long text of every row.
         with parquet.ParquetFile(path, read_dictionary=words) as file:
             table = _read(file)
-        named = any(names_rows(field.name) for field in table.schema)
+        named = any(names_rows(field.name) or may_name_rows(field.name) for field in table.schema)
         # Cells are looked at one by one only where they may be answers.
         large = table.num_rows * table.num_columns > _LARGE
         plain = reading is None or (reading.guesses and large and not words and not named)

@@ -12,13 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from partwise.io.answers import Answers
+from partwise.io.answer_cells import Answers
 from partwise.io.budget import limited, spend
 from partwise.io.cells import Reading
 from partwise.io.coding import Coding
 from partwise.io.errors import DataError
+from partwise.io.missing_codes import told_missing_codes
 from partwise.io.numeric import applied, chosen_columns, transposed
 from partwise.io.readers import Reader, find_reader, known_suffixes, listed
+from partwise.io.row_numbers import told_row_numbers
 from partwise.io.table import Table
 from partwise.io.text import MAGIC
 
@@ -145,6 +147,8 @@ def read(
         "reading": reading,
     }
     table = _open(source, format, given)
+    if yes_no == "answers" and coding is None and not turned:
+        table = _doubted(table, asked=chosen is not None)
     if turned:
         table = chosen_columns(transposed(table), Reading(drop=_several(drop), columns=chosen))
     kept = {option: value for option, value in used.items() if value not in (None, ".")}
@@ -153,6 +157,14 @@ def read(
     elif id is not None:
         kept["id"] = id
     return dataclasses.replace(table, coding=dataclasses.replace(table.coding or Coding(), options=kept))
+
+
+def _doubted(table: Table, asked: bool) -> Table:
+    """The table with notes on what its numbers may be instead; where columns were ``asked`` for, they are data."""
+    notes = () if asked else told_row_numbers(table)
+    if not any("marks missing answers" in note for note in table.notes):
+        notes += told_missing_codes(table)
+    return dataclasses.replace(table, notes=(*table.notes, *notes))
 
 
 def applicable(options: Mapping[str, Any], name: str) -> dict[str, Any]:

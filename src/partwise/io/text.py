@@ -72,6 +72,8 @@ def open_text(path: Path, source: str, encoding: str | None = None) -> IO[str]:
     return io.TextIOWrapper(raw, encoding=encoding or ("utf-16" if wide else "utf-8-sig"), newline="")
 
 
+#: The first line by which a file tells Excel what stands between its cells.
+_SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 #: A line that holds one number with a decimal comma.
 _ONE_NUMBER = re.compile(r'\s*"?[+-]?[\d.]+(,\d+)?"?\s*')
 
@@ -81,7 +83,7 @@ def find_delimiter(
 ) -> str:
     """Return the character between cells: by the extension, by the first lines where that is not enough.
 
-    Lines that are skipped, or that are a title above the table, do not count.
+    A first line ``sep=;`` says what it is. Lines that are skipped, or that are a title above the table, do not count.
     """
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(".tsv"):
@@ -93,6 +95,9 @@ def find_delimiter(
             raise not_utf8(source, error) from error
         except (OSError, EOFError, zlib.error) as error:
             raise broken_gzip(source, error) from error
+    said = _SEPARATOR.fullmatch(_split(head)[0])
+    if said:
+        return said[1]
     head = "\n".join(_split(head)[skip:])
     lines = _lines(head)
     whole = lines[:-1] if len(head) >= _HEAD - 1 and len(lines) > 1 else lines
@@ -143,13 +148,18 @@ def sniff_delimiter(lines: list[str], marks: Iterable[str]) -> str:
 
 
 def records(stream: IO[str], delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row that is not blank: its number in the file, counted from 1, and its cells."""
+    """Yield each row that is not blank: its number in the file, counted from 1, and its cells.
+
+    A first row that only says what stands between cells, ``sep=;``, is none.
+    """
     lines = Lines(stream)
     reader = _cells(lines, delimiter)
     number = blank = 0
     try:
         for number, cells in reader:
             lines.pending = 0
+            if number == 1 and _SEPARATOR.fullmatch(delimiter.join(cells)):
+                continue
             if len(cells) < 2 and not (cells and cells[0].strip()):
                 blank += 1
                 if blank > _MOST_BLANK:

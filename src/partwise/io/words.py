@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 
-DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+#: A number with a decimal comma, or with several points, which can only stand between thousands.
+DECIMAL_COMMA = re.compile(r"[-+]?((\d+|[1-9]\d{0,2}(\.\d{3})+),\d+|[1-9]\d{0,2}(\.\d{3}){2,})")
 
 
 def ordinal(number: int) -> str:
@@ -45,7 +46,8 @@ def text_column(
     if place == 0:
         sentence += " If it holds row names, leave its header cell empty."
     if DECIMAL_COMMA.fullmatch(example.strip()):
-        sentence += " If its commas are decimal points, add --decimal , (in Python: decimal=',')."
+        marks = "commas are decimal points" if "," in example else "points stand between thousands"
+        sentence += f" If its {marks}, add --decimal , (in Python: decimal=',')."
     return sentence
 
 

@@ -16,7 +16,10 @@ from partwise.plot.style import INK, SERIES, figure, name_ticks, row_names_of
 MOST = 2000
 #: Tiles in the legend, at most.
 LISTED = 20
-BLANK = "#e3e7eb"
+#: What is under the cross of a missing entry; and its colour where a cross would be too small to be seen: dark, so
+#: that it is neither a tile's nor the pale one of a zero in a tile.
+BLANK, DARK = "#e3e7eb", "#22313f"
+_CROSS = "#8b98a5"
 MORE = ("#393b79", "#9c9ede", "#b5cf6b", "#bd9e39", "#843c39", "#e7969c", "#ce6dbd")
 
 
@@ -47,8 +50,8 @@ def tiles(
     -------
     matplotlib Figure
         Ones in the colour of their tile, outlined where a tile is in one piece; ones outside all tiles in grey, zeros
-        inside a tile in a pale colour, missing entries marked. Beside it, where the fit met several numbers of tiles,
-        the wrong entries and the bits by number of tiles.
+        inside a tile in a pale colour, missing entries crossed or, in large tables, dark. Beside it, where the fit
+        met several numbers of tiles, the wrong entries and the bits by number of tiles.
     """
     check_is_fitted(model)
     usage = np.asarray(model.transform(X) if usage is None else usage, dtype=bool)
@@ -68,7 +71,8 @@ def tiles(
     drawing, axes = figure(mosaic, size=(size[0] + (5.2 if curves else 2.2), size[1]), **ratios)
     place = axes["table"]
     drawn = usage[rows], columns[:, cols]
-    place.imshow(coloured(table, *drawn), aspect="auto", interpolation="nearest")
+    crossed = are_crossed(table)
+    place.imshow(coloured(table, *drawn, BLANK if crossed else DARK), aspect="auto", interpolation="nearest")
     place.grid(False)
     _outline(place, *drawn)
     name_ticks(place.xaxis, [names[j] for j in cols], size[0] - 1.5)
@@ -77,7 +81,8 @@ def tiles(
         place.set_yticks([])
     else:
         name_ticks(place.yaxis, known, size[1] - 1.5)
-    _mark_blanks(place, table)
+    if crossed:
+        _cross_blanks(place, table)
     _legend(place, model, table, *drawn)
     place.set_xlabel(_what_is_shown(usage.shape[0], len(names), rows, cols), loc="left", fontsize=9)
     for name, title in (("wrong", "entries wrong"), ("bits", "bits to describe the table")) if curves else ():
@@ -110,8 +115,16 @@ def thinned(order: np.ndarray) -> np.ndarray:
     return order[np.linspace(0, len(order) - 1, MOST).astype(int)]
 
 
-def coloured(table: np.ndarray, usage: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """A picture of the entries: the mean colour of the tiles over each, pale where it is zero, and see `tiles`."""
+def are_crossed(table: np.ndarray) -> bool:
+    """Whether missing entries are marked by crosses: where they are few and large enough to be seen."""
+    return int(np.isnan(table).sum()) <= 2000 and max(table.shape) <= 120
+
+
+def coloured(table: np.ndarray, usage: np.ndarray, columns: np.ndarray, blank: str = BLANK) -> np.ndarray:
+    """A picture of the entries: the mean colour of the tiles over each, pale where it is zero, and see `tiles`.
+
+    Missing entries have the colour ``blank``.
+    """
     from matplotlib.colors import to_rgb
 
     palette = np.array([to_rgb(tile_colour(t)) for t in range(len(columns))]).reshape(-1, 3)
@@ -125,7 +138,7 @@ def coloured(table: np.ndarray, usage: np.ndarray, columns: np.ndarray) -> np.nd
     one = (table == 1)[..., None]
     picture = np.where(one, np.array(to_rgb("#9aa5ae")), 1.0)
     picture = np.where(covers > 0, np.where(one, mean, 0.22 * mean + 0.78), picture)
-    return np.where(np.isnan(table)[..., None], np.array(to_rgb(BLANK)), picture)
+    return np.where(np.isnan(table)[..., None], np.array(to_rgb(blank)), picture)
 
 
 def tile_colour(number: int) -> str:
@@ -154,11 +167,10 @@ def _outline(place: Any, usage: np.ndarray, columns: np.ndarray) -> None:
             place.add_patch(frame)
 
 
-def _mark_blanks(place: Any, table: np.ndarray) -> None:
-    """A cross on every missing entry, where there are few enough to see them."""
+def _cross_blanks(place: Any, table: np.ndarray) -> None:
+    """A cross on every missing entry."""
     blank = np.argwhere(np.isnan(table))
-    if 0 < len(blank) <= 2000 and max(table.shape) <= 200:
-        place.scatter(blank[:, 1], blank[:, 0], marker="x", s=9, lw=0.7, color="#8b98a5", zorder=4)
+    place.scatter(blank[:, 1], blank[:, 0], marker="x", s=9, lw=0.7, color=_CROSS, zorder=4)
 
 
 def _legend(place: Any, model: Any, table: np.ndarray, usage: np.ndarray, columns: np.ndarray) -> None:
@@ -182,10 +194,12 @@ def _legend(place: Any, model: Any, table: np.ndarray, usage: np.ndarray, column
     if ((covers == 0) & (table == 1)).any():
         entries.append(Patch(facecolor="#9aa5ae", label="yes, in no tile"))
     if np.isnan(table).any():
-        cross = Line2D([], [], marker="x", color="#8b98a5", markerfacecolor=BLANK, ls="", label="missing")
-        entries.append(cross)
+        entries.append(Patch(color=BLANK if are_crossed(table) else DARK, label="missing"))
+    labels = [entry.get_label() for entry in entries]
+    if labels and labels[-1] == "missing" and are_crossed(table):
+        entries[-1] = (entries[-1], Line2D([], [], marker="x", color=_CROSS, ls="", ms=4, mew=0.9))
     if entries:
-        place.legend(handles=entries, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+        place.legend(entries, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
 
 
 def _counted(number: int, word: str) -> str:

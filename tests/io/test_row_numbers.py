@@ -1,0 +1,78 @@
+"""Columns that number the rows: found by their names, or asked about."""
+
+import numpy as np
+import pytest
+
+from partwise.io import read
+
+NAMES = """respid, RespID, idno, ID-Nr., rowid, n°, nr, identifiant, Laufnummer, lfd. Nr., pnr, Kundennummer,
+Respondent.Serial, barcode, userId, respondent_serial, RecordID""".replace("\n", " ").split(", ")
+PERHAPS = ["case", "record", "seq", "No", "cell", "row", "n", "obs"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(names, cells, **options):
+        rows = [",".join(names), *(",".join(map(str, row)) for row in zip(*cells))]
+        (tmp_path / "a.csv").write_text("\n".join(rows), encoding="utf-8")
+        return read(tmp_path / "a.csv", **{"yes_no": "answers", **options})
+
+    return write
+
+
+SCORES = np.random.default_rng(0).integers(0, 50, size=12).tolist()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ids_by_their_names(table, name):
+    values = [1000 + 7 * i % 12 for i in range(12)]
+    found = table(["a", name, "b"], [SCORES, values, SCORES])
+    assert found.column_names == ["a", "b"]
+    assert found.row_names == [str(value) for value in values]
+    assert f"column '{name}' names the rows" in found.notes[0]
+
+
+@pytest.mark.parametrize("name", PERHAPS)
+def test_names_of_numbers_are_ids_where_they_count(table, name):
+    found = table([name, "a", "b"], [range(1, 13), SCORES, SCORES])
+    assert found.column_names == ["a", "b"]
+    assert f"column '{name}' names the rows" in found.notes[0]
+    # With gaps, as after a selection of rows, they may be data, and are asked about.
+    found = table([name, "a", "b"], [range(1, 37, 3), SCORES, SCORES])
+    assert found.column_names == [name, "a", "b"]
+    assert f"column '{name}' holds 1, 4, 7, …" in found.notes[0]
+    assert f"add --id '{name}', or leave it out: --drop '{name}'" in found.notes[0]
+    # In another order they are numbers.
+    assert table([name, "a"], [SCORES, SCORES]).notes == ()
+
+
+def test_a_first_column_that_counts_is_asked_about(table):
+    found = table(["Fragebogen", "a"], [range(1, 13), SCORES])
+    assert found.column_names == ["Fragebogen", "a"]
+    assert (
+        "column 'Fragebogen' holds 1, 2, 3, …, a larger number in every row, and is taken for data"
+        in found.notes[0]
+    )
+    assert table(["Fragebogen", "a"], [range(1, 13), SCORES], columns=["Fragebogen", "a"]).notes == ()
+    assert table(["Fragebogen", "a"], [range(1, 13), SCORES], yes_no=False).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("year", range(2001, 2013)),
+        ("Jahr", range(12)),
+        ("t", range(12)),
+        ("dose", range(10, 22)),
+        ("bid", SCORES),
+    ],
+)
+def test_data_are_not_doubted(table, name, values):
+    found = table([name, "a"], [values, SCORES])
+    assert found.column_names == [name, "a"]
+    assert found.notes == ()
+    assert table(["a", name], [SCORES, values]).notes == ()
+
+
+def test_few_rows_may_count_by_chance(table):
+    assert table(["x1", "a"], [[1, 2, 3], [5, 4, 4]]).notes == ()
