@@ -204,8 +204,8 @@ def _say_missing_words(words: list[str], count: int) -> None:
     """Say that 'nan' and the like are no classes: they are what ``astype(str)`` makes of unknown labels."""
     warnings.warn(
         f"y holds the text {', '.join(map(repr, words))} for {counted(count, 'sample')}, which is read as a label "
-        "that is not known, as it is in files. If it is a class of its own, give it another name; if not, None, NaN or "
-        "'' says so without this warning (a pandas column before .astype(str)).",
+        "that is not known, as it is in files. If it is a class of its own, give it another name; if not, None, NaN "
+        "or '' says so without this warning (a pandas column before .astype(str)).",
         UserWarning,
         stacklevel=callers_level(),
     )
