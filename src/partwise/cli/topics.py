@@ -160,13 +160,14 @@ def compared(shares: Any, labels: Any) -> tuple[dict[str, Any], list[str]]:
 
 def stop_list(language: str, file: Path | None) -> Any:
     """The name of a language, or its words together with those of a file; None for no stop words."""
+    from partwise.domains.letters import lowered
     from partwise.domains.stop_words import stop_words_of
 
     name = None if language.lower() == "none" else language
     if file is None:
         return [] if name is None else name
     try:
-        further = file.read_text(encoding="utf-8-sig").lower().replace(",", " ").split()
+        further = lowered(file.read_text(encoding="utf-8-sig")).replace(",", " ").split()
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"--stop-words: {file} cannot be read as UTF-8 text: {error}.") from error
     return sorted({*further, *([] if name is None else stop_words_of(name))})

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from partwise.domains.letters import Unspaced, composed, word_pattern
+from partwise.domains.letters import Unspaced, composed, without_dots, word_pattern
 from partwise.domains.stop_words import as_stop_words
 from partwise.domains.text_measures import NEGLIGIBLE
 from partwise.io.caller import callers_level
@@ -178,7 +178,7 @@ def fit_vectorizer(
             f"A {type(vectorizer).__name__} keeps no words, so that topics could not be read; use 'tfidf', 'count' "
             "or another text vectorizer with get_feature_names_out."
         )
-    passed = Passed(texts)
+    passed = Passed(texts, _lowers(vectorizer))
     try:
         X = vectorizer.fit_transform(watch(passed))
     except ValueError as error:
@@ -208,7 +208,7 @@ def apply_vectorizer(
     csr_array of shape (n_documents, n_words)
         Their matrix.
     """
-    passed = Passed(texts)
+    passed = Passed(texts, _lowers(vectorizer))
     try:
         X = sp.csr_array(vectorizer.transform(watch(passed)))
     except ValueError as error:
@@ -222,10 +222,14 @@ def apply_vectorizer(
 
 
 class Passed:
-    """Documents one after the other, checked to be strings, in composed form (NFC), and counted."""
+    """Documents one after the other, checked to be strings, in composed form (NFC), and counted.
 
-    def __init__(self, texts: Any) -> None:
+    Those that will be put into small letters (`lowers`) come without the dots that İ would leave behind.
+    """
+
+    def __init__(self, texts: Any, lowers: bool) -> None:
         self.texts, self.count = as_texts(texts), 0
+        self.form = without_dots if lowers else composed
         self.unspaced, self.lettered = Unspaced(), False
 
     def __iter__(self) -> Iterator[str]:
@@ -238,7 +242,12 @@ class Passed:
             self.count += 1
             self.unspaced.see(text)
             self.lettered = self.lettered or any(map(str.isalpha, text))
-            yield composed(text)
+            yield self.form(text)
+
+
+def _lowers(vectorizer: Any) -> bool:
+    """Whether a vectorizer puts texts into small letters by itself."""
+    return bool(getattr(vectorizer, "lowercase", False)) and getattr(vectorizer, "preprocessor", None) is None
 
 
 def as_texts(texts: Any) -> Iterable[Any]:
