@@ -275,3 +275,17 @@ def test_characters_that_the_font_lacks_are_told_in_one_sentence(tmp_path):
         save_figure(drawing, tmp_path / "a.png")
     assert len(said) == 1
     assert said[0].filename == __file__
+
+
+def test_long_names_that_differ_in_the_middle_stay_different():
+    from partwise.plot.style import shortened, told_apart
+
+    start, end = "corpus/collected-letters/", "/transcription-of-the-manuscript.txt"
+    names = [f"{start}{year}{end}" for year in (1801, 1802, 1812)]
+    assert len({shortened(name, 34) for name in names}) == 1
+    shown = told_apart([*names, "short", names[0]], 34)
+    assert len(set(shown)) == 4
+    assert all("/18" in name for name in shown[:3])
+    assert max(map(len, shown)) <= 34
+    assert shown[3:] == ["short", shown[0]]
+    assert told_apart(["a" * 50 + "b" + "c" * 200 + end + x for x in "xyz"], 8)[0] == "aaaaa…tx"

@@ -148,13 +148,19 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
 
 
 def compared(shares: Any, labels: Any) -> tuple[dict[str, Any], list[str]]:
-    """How well the leading topic of each document tells its label: normalised mutual information."""
+    """How well the leading topic of each document tells its label, if it has one: normalised mutual information."""
     from sklearn.metrics import normalized_mutual_info_score
 
-    text = [str(label) for label in labels]
-    nmi = float(normalized_mutual_info_score(text, shares.argmax(axis=1)))
+    from partwise.io.unknown import is_missing_word, is_nothing
+
+    known = [i for i, label in enumerate(labels) if not (is_nothing(label) or is_missing_word(label))]
+    if not known:
+        return {"labels": 0, "nmi": None}, ["  no document has a label"]
+    text = [str(labels[i]) for i in known]
+    nmi = float(normalized_mutual_info_score(text, shares[known].argmax(axis=1)))
     classes = len(set(text))
-    said = f"  leading topics and the {classes} labels: normalised mutual information {nmi:.3f}"
+    some = f" of {len(known)} documents that have one" if len(known) < len(labels) else ""
+    said = f"  leading topics and the {classes} labels{some}: normalised mutual information {nmi:.3f}"
     return {"labels": classes, "nmi": nmi}, [said]
 
 

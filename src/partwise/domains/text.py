@@ -230,7 +230,7 @@ class Passed:
     def __init__(self, texts: Any, lowers: bool) -> None:
         self.texts, self.count = as_texts(texts), 0
         self.form = without_dots if lowers else composed
-        self.unspaced, self.lettered = Unspaced(), False
+        self.unspaced, self.lettered, self.written = Unspaced(), False, False
 
     def __iter__(self) -> Iterator[str]:
         self.count = 0
@@ -241,6 +241,7 @@ class Passed:
                 )
             self.count += 1
             self.unspaced.see(text)
+            self.written = self.written or not (text == "" or text.isspace())
             self.lettered = self.lettered or any(map(str.isalpha, text))
             yield self.form(text)
 
@@ -294,6 +295,11 @@ def _explained(error: ValueError, vectorizer: Any, passed: Passed) -> ValueError
         return ValueError(
             f"no words are left of {n_documents} documents: none is in enough of them and not in too many ({kept}). "
             f"Lower min_df to 1, raise max_df to 1.0, or give more documents.{advice}"
+        )
+    if "empty vocabulary" in str(error).lower() and not passed.written:
+        return ValueError(
+            f"there are no words in {n_documents} documents: all of them are empty. "
+            "Check that the right texts, or the right column, were read."
         )
     if "empty vocabulary" in str(error).lower() and not passed.lettered:
         return ValueError(
