@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -290,3 +291,16 @@ def test_texts_of_another_column_than_the_fit_had_are_told(tmp_path, capsys):
     assert "the texts are those of the column 'review'; those of the fit were in 'text'." in said
     assert call("transform", model, tmp_path / "review.csv", "--columns", "review") == 0
     assert "those of the fit" not in capsys.readouterr().err
+
+
+def test_topics_that_are_one_several_times_are_told(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text(
+        "".join(" ".join((SEA, FOOD)[i % 2] * (1 + i % 3)) + "\n" for i in range(60))
+    )
+    given = ("topics", tmp_path / "a.txt", "-o", tmp_path / "o", "-q", "--no-report")
+    assert call(*given, "-k", 6) == 0
+    said = capsys.readouterr().out
+    assert "the same words in the same proportions: topic" in said
+    assert re.search(r"The texts have fewer topics: try -k [2-5] or less", said)
+    assert call(*given, "-k", 2) == 0
+    assert "the same words" not in capsys.readouterr().out

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 
+#: The cosine of two topics above which they are one.
+ALIKE = 0.98
+
 
 def topics(
     path: Annotated[
@@ -136,6 +139,7 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
     empty = [samples.rows[i] for i in np.flatnonzero(~shares.any(axis=1))]
     summary: dict[str, Any]
     summary, lines = compared(shares, labels) if labels is not None else ({}, [])
+    lines = [*alike_line(names, model.components_), *lines]
     if empty:
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         lines = [f"  without a topic: {', '.join(empty[:5])}{more}", *lines]
@@ -145,6 +149,28 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
         save_figure(draw(model, W, row_names=samples.rows), path)
 
     return Extras(summary, parts, tables, [("topics.png", picture)], lines=lines, usage=shares, labels=labels)
+
+
+def alike_line(names: list[str], components: Any) -> list[str]:
+    """A line on topics that are one topic several times: the same words in the same proportions, or nearly so."""
+    import numpy as np
+
+    lengths = np.linalg.norm(components, axis=1)
+    H = components / np.where(lengths > 0, lengths, 1.0)[:, None]
+    groups: list[list[int]] = []
+    for topic in np.flatnonzero(lengths > 0):
+        same = next((group for group in groups if H[group[0]] @ H[topic] > ALIKE), None)
+        if same is None:
+            groups.append([int(topic)])
+        else:
+            same.append(int(topic))
+    several = [[names[t] for t in group] for group in groups if len(group) > 1]
+    if not several:
+        return []
+    said = "; ".join(f"{', '.join(group[:-1])} and {group[-1]}" for group in several)
+    return [
+        f"  the same words in the same proportions: {said}. The texts have fewer topics: try -k {len(groups)} or less"
+    ]
 
 
 def compared(shares: Any, labels: Any) -> tuple[dict[str, Any], list[str]]:
