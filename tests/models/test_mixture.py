@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
@@ -256,3 +257,17 @@ def test_more_mixtures_are_no_worse_on_the_samples_they_learn_from(settings):
         vary = (many.exponents_ - many.exponents_.mean(axis=0)) * X.std(axis=0)
         assert np.abs(vary).max() < 5e3, seed
         assert (np.diff(many.history_["objective"]) > -1e-7).all(), seed
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.Series(["a", None, "b"] * 4, dtype="string"),
+        pd.Series(["a", pd.NA, "b"] * 4, dtype=object),
+        ["a", None, "b"] * 4,
+        pd.Series(["a", "", "b"] * 4),
+    ],
+)
+def test_samples_without_a_label_are_refused_in_a_sentence(y):
+    with pytest.raises(ValueError, match=r"4 samples have no label, the first is sample 1\. Leave them out"):
+        MixtureClassifier(1).fit(np.random.default_rng(0).random((12, 3)), y)

@@ -137,6 +137,20 @@ def judged_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     return at, found
 
 
+def require_labels(y: Any) -> None:
+    """Refuse labels of which some are missing, for a model that learns from labelled samples alone."""
+    if getattr(getattr(y, "dtype", None), "kind", "O") not in "OU":
+        return
+    labels = np.asarray(y, dtype=object)
+    missing = [i for i, label in enumerate(labels.tolist()) if is_nothing(label)] if labels.ndim == 1 else []
+    if missing:
+        count = "1 sample has" if len(missing) == 1 else f"{len(missing)} samples have"
+        raise ValueError(
+            f"y contains NaN, None or nothing: {count} no label, the first is sample {missing[0]}. Leave them out of "
+            "X and y, or use SemiSupervisedNMF, which learns from samples without a label too."
+        )
+
+
 def known_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which of the labels in an array of one dimension are known, and these, of the type that they were meant in."""
     labels = y.tolist()
