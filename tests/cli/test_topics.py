@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -255,3 +256,51 @@ def test_a_folder_without_texts_offers_no_option_that_transform_lacks(folder, tm
     said = capsys.readouterr().err
     assert "has no texts" in said
     assert "--column" not in said
+
+
+def test_blank_lines_are_told_and_their_labels_asked_for(tmp_path, capsys):
+    lines = texts()
+    (tmp_path / "a.txt").write_text("\n".join([*lines[:3], "", *lines[3:]]) + "\n\n")
+    (tmp_path / "labels.txt").write_text("\n".join(["sea", "food"] * 12 + ["sea"]) + "\n")
+    given = ("topics", tmp_path / "a.txt", "-k", 2, "-o", tmp_path / "o", "-q", "--no-report")
+    assert call(*given, "--labels", tmp_path / "labels.txt") == 2
+    said = capsys.readouterr().err
+    assert "a.txt: line 4 is blank and was left out." in said
+    assert "has 25 labels, and" in said
+    assert "it has 1 blank line, which is no document: leave out the labels of such lines, too." in said
+
+
+def test_documents_without_a_label_are_not_compared(tmp_path, capsys):
+    table = "".join(f"{text},{('sea', 'NA', 'food', '')[i % 4]}\n" for i, text in enumerate(texts()))
+    (tmp_path / "a.csv").write_text("text,kind\n" + table)
+    (tmp_path / "labels.txt").write_text("sea\nNA\nfood\n\n" * 6)
+    given = ("topics", tmp_path / "a.csv", "--column", "text", "-k", 2, "-o", tmp_path / "o", "-q")
+    for labels in ("kind", tmp_path / "labels.txt"):
+        assert call(*given, "--labels", labels) == 0
+        assert "leading topics and the 2 labels of 12 documents that have one" in capsys.readouterr().out
+
+
+def test_texts_of_another_column_than_the_fit_had_are_told(tmp_path, capsys):
+    for name in ("text", "review"):
+        (tmp_path / f"{name}.csv").write_text("\n".join([name, *texts()]) + "\n")
+    assert call("topics", tmp_path / "text.csv", "-k", 2, "-o", tmp_path / "o", "-q", "--no-report") == 0
+    capsys.readouterr()
+    model = tmp_path / "o" / "model.partwise"
+    assert call("transform", model, tmp_path / "review.csv") == 0
+    said = capsys.readouterr().err
+    assert "the texts are those of the column 'review'; those of the fit were in 'text'." in said
+    assert call("transform", model, tmp_path / "review.csv", "--columns", "review") == 0
+    assert "those of the fit" not in capsys.readouterr().err
+
+
+def test_topics_that_are_one_several_times_are_told(tmp_path, capsys):
+    (tmp_path / "a.txt").write_text(
+        "".join(" ".join((SEA, FOOD)[i % 2] * (1 + i % 3)) + "\n" for i in range(60))
+    )
+    given = ("topics", tmp_path / "a.txt", "-o", tmp_path / "o", "-q", "--no-report")
+    assert call(*given, "-k", 6) == 0
+    said = capsys.readouterr().out
+    assert "the same words in the same proportions: topic" in said
+    assert re.search(r"The texts have fewer topics: try -k [2-5] or less", said)
+    assert call(*given, "-k", 2) == 0
+    assert "the same words" not in capsys.readouterr().out

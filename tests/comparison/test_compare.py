@@ -183,6 +183,7 @@ GOOD = np.random.default_rng(0).random((12, 6))
         ((GOOD, 2, np.zeros(12)), {}, "one class only"),
         ((GOOD, 2, np.arange(12)), {}, "labels has 12 different values for 12 rows; they must be classes"),
         ((GOOD, 2, [None] + [0, 1] * 5 + [1]), {}, "labels has nothing for row 0"),
+        ((GOOD, 2, np.array([pd.NA, "a", "b"] * 4, dtype=object)), {}, "labels has nothing for row 0"),
         ((GOOD, 2, [0.0, np.nan] + [0, 1] * 5), {}, "labels has nothing for row 1"),
         ((GOOD, 2), {"methods": "nmf,svm"}, "'svm' is no method; did you mean 'svd'"),
         ((GOOD, 2), {"methods": []}, "there are nmf, nmf-kl"),

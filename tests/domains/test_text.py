@@ -355,6 +355,11 @@ def test_texts_without_blanks_are_told_and_cut_ones_are_not():
         document_term_matrix(["Der Donaudampfschifffahrtskapitän", "sah 中国"], min_df=1, max_df=1.0)
 
 
+def test_empty_texts_are_called_empty():
+    with pytest.raises(ValueError, match="no words in 2 documents: all of them are empty"):
+        document_term_matrix(["", " \n"], min_df=1, max_df=1.0)
+
+
 def test_numbers_are_not_called_stop_words():
     with pytest.raises(ValueError, match="numbers or signs, but no letters"):
         document_term_matrix(["12", "7"], min_df=1, max_df=1.0)

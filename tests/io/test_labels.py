@@ -71,6 +71,11 @@ def test_an_array_of_an_npz(folder):
         ("x,y\n1,2\n", "zebra", r"^a\.csv has no column 'zebra'\. It has 'x', 'y'\."),
         ("x,y,s\n1,2,a\n1,2,\n1,2,\n", "s", r"2 rows have no label in 's'; the first is row 2"),
         ("id,x,y\nfirst,1,2\nsecond,1,\n", "y", r"1 row has no label in 'y'; the first is 'second'"),
+        (
+            "x,s\n1,a\n1,NA\n1,\n",
+            "s",
+            r"2 rows have no label in 's'; the first is row 2 of the data, which reads 'NA'",
+        ),
         ("y,s\n1,a\n", "y", r"no other column of numbers than 'y'"),
     ],
 )
@@ -111,6 +116,7 @@ def test_a_file_of_labels(folder):
     [
         ("a.txt", b"", r"a\.txt is empty"),
         ("a.txt", b"a\n\nb\n", r"a\.txt: line 2 is empty"),
+        ("a.txt", b"a\nNA\nb\n", r"a\.txt: line 2 reads 'NA', which is no label"),
         ("a.txt", b"a\n\xff\n", r"is not UTF-8 text: byte 0xff"),
         ("a.txt", b"PK\x03\x04", "zip archive"),
         ("a.txt.gz", b"zz", "not a readable gzip file"),
@@ -121,6 +127,22 @@ def test_files_that_are_no_labels(folder, name, content, sentence):
     (folder / name).write_bytes(content)
     with pytest.raises(DataError, match=sentence):
         read_labels(name)
+
+
+def test_labels_that_may_be_unknown(folder):
+    (folder / "a.csv").write_text("x,s\n1,a\n1,NA\n1,\n1,b\n1,nan\n")
+    assert take_labels(read("a.csv"), "s", unknown=True)[1].tolist() == ["a", None, None, "b", None]
+    (folder / "a.txt").write_text("a\n\nNA\nb\n\n\n\n")
+    assert read_labels("a.txt", unknown=True).tolist() == ["a", None, None, "b"]
+    assert read_labels("a.txt", unknown=True, rows=6).tolist() == ["a", None, None, "b", None, None]
+    (folder / "a.txt").write_text("1\n\n2\n")
+    assert read_labels("a.txt", unknown=True).tolist() == [1, None, 2]
+    for given in (np.array([1.0, np.nan]), np.array(["1", "nan"]), np.array([b"1", b""])):
+        np.save("a.npy", given)
+        assert read_labels("a.npy", unknown=True).tolist() == [1, None]
+    (folder / "a.txt").write_text("NA\nNA\n")
+    with pytest.raises(DataError, match="line 1 reads 'NA'"):
+        read_labels("a.txt", unknown=True)
 
 
 def test_characters_that_do_not_exist(folder):

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 
+import partwise
 from partwise import NMF, BinaryNMF, BooleanMF, MixtureClassifier, non_negative_factorization
 from partwise.domains import layer_of, store
 from partwise.models import streams
@@ -49,6 +50,26 @@ def data(request):
     if request.param == "view":
         return annotated(np.column_stack([X]))[np.arange(N)]
     return annotated(sp.csr_matrix(X) if request.param == "sparse" else X)
+
+
+def test_x_for_a_model_of_a_layer_is_warned_of():
+    data = annotated(np.ones((N, M)), layers={"counts": numbers()})
+    model = NMF(2, random_state=0).fit(layer_of(data, "counts"))
+    with pytest.warns(
+        UserWarning, match=r"fitted to the layer 'counts'.*layer_of\(adata, 'counts'\)"
+    ) as told:
+        model.transform(data)
+    assert told[0].filename == __file__
+    with pytest.warns(UserWarning, match="fitted to the layer 'counts'"):
+        partwise.report(model, data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.transform(layer_of(data, "counts"))
+        model.transform(layer_of(data, "counts")[:3])
+        model.transform(annotated(numbers()))
+        store(model, data, layer="X")
+        store(model, data)
+        NMF(2, random_state=0).fit(data).transform(data)
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -1,14 +1,16 @@
 """SemiSupervisedNMF and ManifoldNMF."""
 
 import warnings
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 import partwise
-from partwise import NMF, GraphNMF, ManifoldNMF, SemiSupervisedNMF
+from partwise import NMF, DeepNMF, GraphNMF, ManifoldNMF, SemiSupervisedNMF
 from partwise.graphs import spread_labels
 from partwise.models.label_part import information, read_labels
 from partwise.models.label_readout import readout_features, typical_amounts
@@ -187,15 +189,75 @@ def test_what_the_read_out_sees_keeps_its_bits_at_any_size():
     np.testing.assert_array_equal(large, seen)
 
 
-def test_words_for_missing_labels_are_classes_and_said_to_be():
+def test_words_for_missing_labels_are_unknown_and_said_to_be():
     X = np.random.default_rng(0).random((12, 5))
     y = np.array(["a", "b", "nan", "<NA>"] * 3)
-    with pytest.warns(UserWarning, match="the text 'nan', '<NA>' for 6 samples, which is taken as a class"):
+    with pytest.warns(
+        UserWarning, match="the text '<NA>', 'nan' for 6 samples, which is read as a label that is"
+    ):
         model = SemiSupervisedNMF(2, max_iter=5, tol=1).fit(X, y)
-    assert model.classes_.tolist() == ["<NA>", "a", "b", "nan"]
+    assert model.classes_.tolist() == ["a", "b"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_labels(np.array(["a", "b", None, np.nan], dtype=object), 4)
+        read_labels(["a", "b", None, np.nan], 4)
+        assert read_labels(["a", "b", np.nan, np.nan], 4).at.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("Model", [SemiSupervisedNMF, ManifoldNMF, partial(DeepNMF, (3, 2), label_layer=-1)])
+def test_minus_one_as_text_is_no_class(Model):
+    X = np.random.default_rng(0).random((40, 6))
+    y = ["a"] * 5 + ["-1"] * 15 + ["b"] * 5 + ["-1"] * 15
+    model = Model(max_iter=5, tol=1).fit(X, y)
+    assert model.classes_.tolist() == ["a", "b"]
+    assert read_labels(["a", -1, "b"], 3).at.tolist() == [0, 2]
+    assert read_labels(np.array(["0", "1", "-1"]), 3).classes.tolist() == ["0", "1"]
+
+
+def test_missing_values_of_pandas_are_unknown_labels():
+    X = np.random.default_rng(0).random((12, 5))
+    for y in (
+        pd.Series(["a", None, "b"] * 4, dtype="string"),
+        pd.Series(["a", pd.NA, "b"] * 4, dtype=object),
+        pd.Series(["a", None, "b"] * 4, dtype="category"),
+    ):
+        assert SemiSupervisedNMF(2, max_iter=5, tol=1).fit(X, y).classes_.tolist() == ["a", "b"]
+    assert read_labels(pd.Series([1, None, 2], dtype="Int64"), 3).classes.tolist() == [1, 2]
+    assert read_labels(pd.DataFrame({"p": [1, pd.NA, 0], "q": [0, 1, 1]}), 3).seen.tolist()[1] == [
+        False,
+        True,
+    ]
+
+
+def test_masked_labels_are_unknown():
+    assert read_labels(np.ma.array([0, 1, 2], mask=[0, 0, 1]), 3).classes.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("unknown", [None, np.nan, pd.NA, -1, "", "-1"])
+def test_score_is_over_the_labels_that_are_known(digits, unknown):
+    X, y, _ = digits
+    names = np.array([f"digit {one}" for one in y], dtype=object)
+    model = SemiSupervisedNMF(5, max_iter=20).fit(X, names)
+    some = names.copy()
+    some[::2] = unknown
+    right = model.predict(X) == names
+    assert model.score(X, some) == pytest.approx(right[1::2].mean())
+    weights = np.arange(1.0, len(y) + 1)
+    expected = np.average(right[1::2], weights=weights[1::2])
+    assert model.score(X, some, sample_weight=weights) == pytest.approx(expected)
+    some[:] = unknown
+    with pytest.raises(ValueError, match="no sample whose label is known"):
+        model.score(X, some)
+
+
+def test_score_of_several_columns_is_over_rows_that_are_known_whole(digits):
+    X, y, _ = digits
+    Y = np.column_stack([y < 3, y % 2 == 0]).astype(float)
+    model = SemiSupervisedNMF(5, max_iter=20).fit(X, Y)
+    some = Y.copy()
+    some[::2, 1] = np.nan
+    right = (model.predict(X) == Y).all(axis=1)
+    assert model.score(X, some) == pytest.approx(right[1::2].mean())
 
 
 @pytest.mark.parametrize("y", [np.array([True, False] * 6), np.array([True, False, None] * 4, dtype=object)])

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
@@ -272,3 +273,17 @@ def test_components_say_how_many_samples_they_stand_for(tmp_path):
     assert [one.endswith("not in use") for one in said] == idle.tolist()
     again = partwise.load(partwise.save(model, tmp_path / "model.partwise"))
     np.testing.assert_array_equal(again.component_samples_, model.component_samples_)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.Series(["a", None, "b"] * 4, dtype="string"),
+        pd.Series(["a", pd.NA, "b"] * 4, dtype=object),
+        ["a", None, "b"] * 4,
+        pd.Series(["a", "", "b"] * 4),
+    ],
+)
+def test_samples_without_a_label_are_refused_in_a_sentence(y):
+    with pytest.raises(ValueError, match=r"4 samples have no label, the first is sample 1\. Leave them out"):
+        MixtureClassifier(1).fit(np.random.default_rng(0).random((12, 3)), y)

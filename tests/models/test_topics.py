@@ -377,6 +377,21 @@ def test_a_checkpoint_goes_on_and_ends_with_the_same_bits(tmp_path):
     np.testing.assert_array_equal(again.fit_transform(TEXTS, checkpoint=tmp_path / "kept"), W)
 
 
+def test_a_capital_i_with_a_dot_is_an_i(tmp_path):
+    texts = ["İstanbul kedi İçin", "istanbul kedi için", "İSTANBUL köpek", "köpek kedi"] * 3
+    model = TopicModel(2, stop_words=["İçin"], min_df=1, max_df=1.0, seed_words={"şehir": ["İstanbul"]}).fit(
+        texts
+    )
+    assert sorted(model.vocabulary_) == ["istanbul", "kedi", "köpek"]
+    save(model, tmp_path / "m.partwise")
+    known = load(tmp_path / "m.partwise")
+    shares = known.transform(["İstanbul", "istanbul", "I\u0307stanbul", "i\u0307stanbul"])
+    np.testing.assert_array_equal(shares, shares[[0, 0, 0, 0]])
+    # Where capitals are kept, so is this one.
+    kept = CountVectorizer(lowercase=False)
+    assert "İstanbul" in TopicModel(2, vectorizer=kept).fit(texts).vocabulary_
+
+
 def test_composed_and_decomposed_texts_are_the_same():
     composed = ["Stürmer schießen Tore", "Müller sucht Bänke"] * 3
     parted = [unicodedata.normalize("NFD", text) for text in composed]

@@ -327,3 +327,17 @@ def test_every_class_has_features_in_the_picture_and_only_components_in_use_are_
     assert np.bincount(shown // 20).tolist() == [3, 3, 3, 3]
     drawing = plot.classes(model, X, y)
     assert any(f"({len(used)} of {len(model.means_)})" in text for text in texts(drawing))
+
+
+def test_long_names_that_differ_in_the_middle_stay_different():
+    from partwise.plot.style import shortened, told_apart
+
+    start, end = "corpus/collected-letters/", "/transcription-of-the-manuscript.txt"
+    names = [f"{start}{year}{end}" for year in (1801, 1802, 1812)]
+    assert len({shortened(name, 34) for name in names}) == 1
+    shown = told_apart([*names, "short", names[0]], 34)
+    assert len(set(shown)) == 4
+    assert all("/18" in name for name in shown[:3])
+    assert max(map(len, shown)) <= 34
+    assert shown[3:] == ["short", shown[0]]
+    assert told_apart(["a" * 50 + "b" + "c" * 200 + end + x for x in "xyz"], 8)[0] == "aaaaa…tx"

@@ -5,6 +5,7 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from calling import call
 from reporting.cases import HOSTILE, KINDS, case, words
@@ -14,7 +15,7 @@ from partwise import NMF, TopicTree, report
 from partwise.io import write_csv
 from partwise.reporting import limits
 from partwise.reporting.content import content
-from partwise.reporting.kept import keep, table_rows, top_samples
+from partwise.reporting.kept import keep, kept_labels, table_rows, top_samples
 from partwise.reporting.page import embedded, page
 from partwise.reporting.source import Source, from_folder, from_model
 
@@ -286,3 +287,10 @@ def test_source_without_w_shows_parts_only():
     assert "does not say" in block_of(shown, "samples", "text")["text"]
     assert "usage" not in [one["id"] for one in shown["sections"]]
     assert Source(None, {}).word == "part"
+
+
+@pytest.mark.parametrize("unknown", [None, np.nan, pd.NA, "", "NA"])
+def test_labels_that_are_not_known_are_no_class(unknown):
+    found = kept_labels(np.eye(3), np.array(["a", unknown, "b"], dtype=object))
+    assert found["classes"] == ["a", "b"]
+    assert found["labels"]["1"] == ""

@@ -72,6 +72,7 @@ def classify(
     else:
         read_new = labelled(test, test_labels, reading, labels, coding=known.coding)
         new = match_columns(read_new, known.columns, known.X.shape[1])
+        new = with_labels_like(known, new)
         check_labels(known, new)
     if components is None:
         # More parts than columns could not be told apart, least of all where cells are missing.
@@ -86,6 +87,7 @@ def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None) -> Extras
     from partwise.cli.pipeline import Csv, Extras
     from partwise.plot import classes as draw
     from partwise.plot import save_figure
+    from partwise.plot.classes_picture import confusion_counts
 
     model, known = fitted.model, fitted.samples
     proba = model.predict_proba(new.X)
@@ -104,7 +106,7 @@ def judged(fitted: Fitted, new: Samples, size: tuple[int, int] | None) -> Extras
     lines = [f"  wrong on the training rows: {100 * train_error:.2f} %"]
     if new.y is not None:
         summary["test_error"] = float((predicted != new.y).mean())
-        summary["confusion"] = confusion(new.y, predicted, model.classes_)
+        summary["confusion"] = confusion_counts(new.y, predicted, model.classes_).tolist()
         lines.append(f"  wrong on the {len(new.X)} test rows: {100 * summary['test_error']:.2f} %")
 
     def picture(path: Path) -> None:
@@ -122,6 +124,13 @@ def held_out(samples: Samples, seed: int) -> tuple[Samples, Samples]:
     import numpy as np
 
     count = len(samples.X)
+    classes, sizes = np.unique(samples.y, return_counts=True)
+    if sizes.max() < 2:
+        raise ValueError(
+            f"{samples.source} has {count} rows and {len(classes)} different labels, so that no row can be held out "
+            "of whose class others are left. Do they name classes, or are they names, or numbers to be predicted, "
+            "which no classifier does? Give --labels classes with several rows each, or --test."
+        )
     held = np.zeros(count, bool)
     held[np.random.default_rng(seed).permutation(count)[: max(1, count // 5)]] = True
 
@@ -205,7 +214,7 @@ def labelled(
         table, y = take_labels(table, column, unknown=unknown)
     if labels is not None and not (labels == column and y is not None):
         if Path(labels).is_file() and labels not in label_names(table):
-            y = read_labels(labels)
+            y = read_labels(labels, unknown=unknown, rows=table.shape[0])
         else:
             try:
                 table, y = take_labels(table, labels, unknown=unknown)
@@ -226,6 +235,13 @@ def labelled(
         raise ValueError(f"{path} has {n} rows, but there are {len(y)} labels in {labels}.")
     rows = names_or_numbers(table.row_names, n, "row")
     return Samples(X, rows, table.column_names, str(path), y, coding=table.coding)
+
+
+def with_labels_like(known: Samples, new: Samples) -> Samples:
+    """New samples whose labels are text if those of the training are, though here all of them are numbers."""
+    if new.y is None or known.y.dtype.kind != "U" or new.y.dtype.kind != "i":
+        return new
+    return replace(new, y=new.y.astype(str))
 
 
 def check_labels(known: Samples, new: Samples) -> None:
@@ -255,10 +271,3 @@ def pipeline(components: int, mixtures: int, slanted: tuple[int, int] | None, se
         steps.append(("nmf", nmf))
     steps.append(("mixtureclassifier", MixtureClassifier(mixtures, random_state=seed, verbose=shown)))
     return Pipeline(steps)
-
-
-def confusion(y: Any, predicted: Any, classes: Any) -> list[list[int]]:
-    """How many samples of each class were taken for each."""
-    from sklearn.metrics import confusion_matrix
-
-    return [[int(v) for v in row] for row in confusion_matrix(y, predicted, labels=classes)]

@@ -47,6 +47,7 @@ def text_samples(
     from partwise.core import watched
     from partwise.domains.text_files import documents_of, stdin_table
     from partwise.io import Coding, read_labels
+    from partwise.io.words import shorten
 
     given = {name: value for name, value in reading.items() if value and value != "."}
     further = sorted(given.keys() - {"id", "encoding", "columns"})
@@ -73,16 +74,31 @@ def text_samples(
         found = documents_of(
             file, source, chosen, given.get("id"), in_table, given.get("encoding"), strict, watch
         )
+    before = None if coding is None else coding.options.get("column")
+    if before and found.column and not columns and found.column != before:
+        used = f"the texts are those of the column '{shorten(found.column)}'"
+        found.notes.append(f"{found.source}: {used}; those of the fit were in '{shorten(before)}'.")
     for note in found.notes:
         say(f"Note: {note}")
     kept = {"column": found.column, "id": found.id, "encoding": given.get("encoding")}
     options = {name: value for name, value in kept.items() if value}
     y: Any = found.labels
     if in_file:
-        y = read_labels(str(labels)).tolist()
+        y = read_labels(str(labels), unknown=True, rows=len(found.texts)).tolist()
         if len(y) != len(found.texts):
-            raise ValueError(f"{labels} has {len(y)} labels, and {data} has {len(found.texts)} documents.")
+            raise ValueError(miscounted(str(labels), len(y), str(data), len(found.texts), found.blank))
     return Samples(found.texts, found.names, None, found.source, y, coding=Coding(options=options))
+
+
+def miscounted(labels: str, count: int, data: str, documents: int, blank: int) -> str:
+    """The sentence on a file that has not one label for each document; blank lines may be why."""
+    said = f"{labels} has {count} labels, and {data} has {documents} documents."
+    if not blank:
+        return said
+    lines = (
+        "1 blank line, which is no document" if blank == 1 else f"{blank} blank lines, which are no documents"
+    )
+    return f"{said} Beside them it has {lines}: leave out the labels of such lines, too."
 
 
 def as_before(data: Path, source: str, given: dict[str, Any], coding: Coding) -> dict[str, Any]:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Option = typer.Option
 
+#: The cosine of two topics above which they are one.
+ALIKE = 0.98
+
 
 def topics(
     path: Annotated[
@@ -136,6 +139,7 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
     empty = [samples.rows[i] for i in np.flatnonzero(~shares.any(axis=1))]
     summary: dict[str, Any]
     summary, lines = compared(shares, labels) if labels is not None else ({}, [])
+    lines = [*alike_line(names, model.components_), *lines]
     if empty:
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         lines = [f"  without a topic: {', '.join(empty[:5])}{more}", *lines]
@@ -147,26 +151,55 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
     return Extras(summary, parts, tables, [("topics.png", picture)], lines=lines, usage=shares, labels=labels)
 
 
+def alike_line(names: list[str], components: Any) -> list[str]:
+    """A line on topics that are one topic several times: the same words in the same proportions, or nearly so."""
+    import numpy as np
+
+    lengths = np.linalg.norm(components, axis=1)
+    H = components / np.where(lengths > 0, lengths, 1.0)[:, None]
+    groups: list[list[int]] = []
+    for topic in np.flatnonzero(lengths > 0):
+        same = next((group for group in groups if H[group[0]] @ H[topic] > ALIKE), None)
+        if same is None:
+            groups.append([int(topic)])
+        else:
+            same.append(int(topic))
+    several = [[names[t] for t in group] for group in groups if len(group) > 1]
+    if not several:
+        return []
+    said = "; ".join(f"{', '.join(group[:-1])} and {group[-1]}" for group in several)
+    return [
+        f"  the same words in the same proportions: {said}. The texts have fewer topics: try -k {len(groups)} or less"
+    ]
+
+
 def compared(shares: Any, labels: Any) -> tuple[dict[str, Any], list[str]]:
-    """How well the leading topic of each document tells its label: normalised mutual information."""
+    """How well the leading topic of each document tells its label, if it has one: normalised mutual information."""
     from sklearn.metrics import normalized_mutual_info_score
 
-    text = [str(label) for label in labels]
-    nmi = float(normalized_mutual_info_score(text, shares.argmax(axis=1)))
+    from partwise.io.unknown import is_missing_word, is_nothing
+
+    known = [i for i, label in enumerate(labels) if not (is_nothing(label) or is_missing_word(label))]
+    if not known:
+        return {"labels": 0, "nmi": None}, ["  no document has a label"]
+    text = [str(labels[i]) for i in known]
+    nmi = float(normalized_mutual_info_score(text, shares[known].argmax(axis=1)))
     classes = len(set(text))
-    said = f"  leading topics and the {classes} labels: normalised mutual information {nmi:.3f}"
+    some = f" of {len(known)} documents that have one" if len(known) < len(labels) else ""
+    said = f"  leading topics and the {classes} labels{some}: normalised mutual information {nmi:.3f}"
     return {"labels": classes, "nmi": nmi}, [said]
 
 
 def stop_list(language: str, file: Path | None) -> Any:
     """The name of a language, or its words together with those of a file; None for no stop words."""
+    from partwise.domains.letters import lowered
     from partwise.domains.stop_words import stop_words_of
 
     name = None if language.lower() == "none" else language
     if file is None:
         return [] if name is None else name
     try:
-        further = file.read_text(encoding="utf-8-sig").lower().replace(",", " ").split()
+        further = lowered(file.read_text(encoding="utf-8-sig")).replace(",", " ").split()
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"--stop-words: {file} cannot be read as UTF-8 text: {error}.") from error
     return sorted({*further, *([] if name is None else stop_words_of(name))})

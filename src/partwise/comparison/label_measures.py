@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.unknown import is_nothing
+
 #: Rows on which codes are judged, at most.
 JUDGED = 20_000
 
@@ -140,7 +142,7 @@ def checked_labels(labels: Any, n: int) -> np.ndarray:
     if y.ndim != 1 or len(y) != n:
         raise ValueError(f"labels must be one for each of the {n} rows; got shape {y.shape}.")
     if y.dtype.kind == "O":
-        empty = [i for i, label in enumerate(y) if label is None or label != label]
+        empty = [i for i, label in enumerate(y.tolist()) if is_nothing(label)]
         if empty:
             raise ValueError(
                 f"labels has nothing for row {empty[0]}; give each row a label, or leave it out."

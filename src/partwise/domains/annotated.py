@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partwise._version import __version__
 from partwise.io.atomic import atomic_file
+from partwise.io.caller import callers_level
 from partwise.io.coding import Coding
 from partwise.io.errors import DataError
 from partwise.matrix.base import block_height
@@ -32,10 +34,15 @@ LAYER = "partwise_layer"
 RAW = "raw"
 
 
+class OtherLayer(UserWarning):
+    """X of an AnnData is read, and the model was fitted to a layer that this AnnData has."""
+
+
 def layer_of(adata: Any, layer: str) -> Any:
     """One layer of an AnnData as the X of another, which every method takes with the same names.
 
-    A model that is fitted to it remembers the layer: `store` then transforms this one.
+    A model that is fitted to it remembers the layer: `store` then transforms this one, and other methods, which read
+    the X that they are given, warn if that is not this layer though the AnnData has it.
 
     Parameters
     ----------
@@ -73,6 +80,21 @@ def layer_in(adata: Any) -> str | None:
         return RAW
     layer = adata.uns.get(LAYER)
     return None if layer is None else str(layer)
+
+
+def say_other_layer(coding: Coding | None, adata: Any) -> None:
+    """Warn where X of an AnnData is given to a model that was fitted to a layer which this AnnData has too."""
+    layer = None if coding is None else coding.options.get("key")
+    if layer is None or layer == layer_in(adata):
+        return
+    in_raw = layer == RAW and getattr(adata, "raw", None) is not None
+    if layer in getattr(adata, "layers", ()) or in_raw:
+        warnings.warn(
+            f"The model was fitted to the layer {layer!r}, and what is read here is X of an AnnData that has this "
+            f"layer too. If the layer is meant, give partwise.domains.layer_of(adata, {layer!r}).",
+            OtherLayer,
+            stacklevel=callers_level(),
+        )
 
 
 def _to_transform(model: Any, adata: Any, layer: str | None) -> Any:
@@ -160,7 +182,10 @@ def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, ke
         chosen = _to_transform(model, adata, layer)
         places = _places(model, chosen.var_names)
         whole = np.array_equal(places, np.arange(len(chosen.var_names)))
-        W = model.transform(chosen if whole else chosen[:, places])
+        with warnings.catch_warnings():
+            # Which layer is read was chosen above.
+            warnings.simplefilter("ignore", OtherLayer)
+            W = model.transform(chosen if whole else chosen[:, places])
     W = _usage(model, W, adata.obs_names)
     adata.obsm["X_" + key], adata.varm[key] = W, Ht
     if raw is not None:

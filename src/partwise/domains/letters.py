@@ -34,6 +34,55 @@ def composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
+def without_dots(text: str) -> str:
+    """A text, in composed form, in which i has no further dot and the Turkish capital İ is i.
+
+    Python's small letter of İ is i with a combining dot, so that İstanbul and istanbul would be two words.
+
+    Parameters
+    ----------
+    text : str
+        Any text, as a rule before it is put into small letters.
+
+    Returns
+    -------
+    str
+        The same text without these dots.
+
+    Examples
+    --------
+    >>> from partwise.domains.letters import without_dots
+    >>> without_dots("\u0130stanbul"), without_dots("\u0130stanbul".lower())
+    ('istanbul', 'istanbul')
+    """
+    found = composed(text)
+    if "\u0130" not in found and "i\u0307" not in found:
+        return found
+    return composed(found.replace("\u0130", "i").replace("i\u0307", "i"))
+
+
+def lowered(text: str) -> str:
+    """A text in composed form and small letters, as its words are looked up.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        Small letters, i without a further dot.
+
+    Examples
+    --------
+    >>> from partwise.domains.letters import lowered
+    >>> lowered("\u0130\u015fte")
+    'i\u015fte'
+    """
+    return without_dots(text).lower()
+
+
 @cache
 def word_pattern() -> str:
     """The regular expression of two or more letters with their marks, none of them beside a digit or underscore.

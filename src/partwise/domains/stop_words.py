@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-from partwise.domains.letters import composed
+from partwise.domains.letters import lowered
 
 _CONTRACTED = (
     "aren couldn didn doesn don hadn hasn haven isn ll mustn needn shan shouldn ve wasn weren wouldn"
@@ -212,4 +212,4 @@ def as_stop_words(given: Any) -> list[str] | None:
     if words and all(word.strip().lower() in LANGUAGES for word in words):
         return stop_words_of(",".join(words))
     # Texts are folded so before their words are looked up.
-    return sorted({composed(word).lower() for word in words})
+    return sorted({lowered(word) for word in words})

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from partwise.domains.letters import Unspaced, composed, word_pattern
+from partwise.domains.letters import Unspaced, composed, without_dots, word_pattern
 from partwise.domains.stop_words import as_stop_words
 from partwise.domains.text_measures import NEGLIGIBLE
 from partwise.io.caller import callers_level
@@ -178,7 +178,7 @@ def fit_vectorizer(
             f"A {type(vectorizer).__name__} keeps no words, so that topics could not be read; use 'tfidf', 'count' "
             "or another text vectorizer with get_feature_names_out."
         )
-    passed = Passed(texts)
+    passed = Passed(texts, _lowers(vectorizer))
     try:
         X = vectorizer.fit_transform(watch(passed))
     except ValueError as error:
@@ -208,7 +208,7 @@ def apply_vectorizer(
     csr_array of shape (n_documents, n_words)
         Their matrix.
     """
-    passed = Passed(texts)
+    passed = Passed(texts, _lowers(vectorizer))
     try:
         X = sp.csr_array(vectorizer.transform(watch(passed)))
     except ValueError as error:
@@ -222,11 +222,15 @@ def apply_vectorizer(
 
 
 class Passed:
-    """Documents one after the other, checked to be strings, in composed form (NFC), and counted."""
+    """Documents one after the other, checked to be strings, in composed form (NFC), and counted.
 
-    def __init__(self, texts: Any) -> None:
+    Those that will be put into small letters (`lowers`) come without the dots that İ would leave behind.
+    """
+
+    def __init__(self, texts: Any, lowers: bool) -> None:
         self.texts, self.count = as_texts(texts), 0
-        self.unspaced, self.lettered = Unspaced(), False
+        self.form = without_dots if lowers else composed
+        self.unspaced, self.lettered, self.written = Unspaced(), False, False
 
     def __iter__(self) -> Iterator[str]:
         self.count = 0
@@ -237,8 +241,14 @@ class Passed:
                 )
             self.count += 1
             self.unspaced.see(text)
+            self.written = self.written or not (text == "" or text.isspace())
             self.lettered = self.lettered or any(map(str.isalpha, text))
-            yield composed(text)
+            yield self.form(text)
+
+
+def _lowers(vectorizer: Any) -> bool:
+    """Whether a vectorizer puts texts into small letters by itself."""
+    return bool(getattr(vectorizer, "lowercase", False)) and getattr(vectorizer, "preprocessor", None) is None
 
 
 def as_texts(texts: Any) -> Iterable[Any]:
@@ -285,6 +295,11 @@ def _explained(error: ValueError, vectorizer: Any, passed: Passed) -> ValueError
         return ValueError(
             f"no words are left of {n_documents} documents: none is in enough of them and not in too many ({kept}). "
             f"Lower min_df to 1, raise max_df to 1.0, or give more documents.{advice}"
+        )
+    if "empty vocabulary" in str(error).lower() and not passed.written:
+        return ValueError(
+            f"there are no words in {n_documents} documents: all of them are empty. "
+            "Check that the right texts, or the right column, were read."
         )
     if "empty vocabulary" in str(error).lower() and not passed.lettered:
         return ValueError(

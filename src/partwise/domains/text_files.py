@@ -52,6 +52,8 @@ class Documents:
         The columns of a table that held the texts and the names.
     single : bool
         Whether the table has one column.
+    blank : int
+        Lines between documents that hold nothing, and were left out.
     """
 
     texts: list[str]
@@ -62,6 +64,7 @@ class Documents:
     column: str | None = None
     id: str | None = None
     single: bool = False
+    blank: int = 0
 
     def add(self, text: str, name: str, label: str | None = None) -> None:
         """Add a document.
@@ -97,10 +100,10 @@ def read_documents(
     Parameters
     ----------
     path : str or path-like
-        A folder, of which every .txt, .text and .md file is a document, those of folders in it too; a .txt file, of
-        which every line is one; a .csv, .tsv, .jsonl, .json or .parquet file, of which every row is one. All but
-        .parquet may be gz-compressed. "-" is standard input: a document a line or, where a column is named, a table
-        (CSV or JSON lines).
+        A folder, of which every .txt, .text, .md and .txt.gz file is a document, those of folders in it too; a .txt
+        file, of which every line that is not blank is one; a .csv, .tsv, .jsonl, .json or .parquet file, of which
+        every row is one. All but .parquet may be gz-compressed. "-" is standard input: a document a line or, where a
+        column is named, a table (CSV or JSON lines).
     column : str, optional
         The column (or key) of the texts; needed where there are several columns and none has a usual name.
     id : str, optional
@@ -200,10 +203,19 @@ def _read_file(
 
 
 def _read_lines(lines: Iterable[str], found: Documents) -> None:
-    """Every line that is not blank is a document."""
+    """Every line that is not blank is a document; blank ones before the last are counted in a note."""
+    first, blank = 0, 0
     for number, line in enumerate(lines):
         if line.strip():
             found.add(line.strip(), f"line{number}")
+            found.blank = blank
+        else:
+            first, blank = first or number + 1, blank + 1
+    if found.blank:
+        which = f"line {first} is blank and was"
+        if found.blank > 1:
+            which = f"{found.blank} lines, the first of them line {first}, are blank and were"
+        found.notes.append(f"{found.source}: {which} left out.")
 
 
 @contextmanager

@@ -23,7 +23,8 @@ _SAMPLE = 50
 class Reading:
     """How the cells of a table are read; the parameters are those of `partwise.io.read`.
 
-    Columns that are ``aside`` hold labels: their cells are never read as yes and no.
+    Columns that are ``aside`` hold labels: their cells are never read as yes and no, and are text where one of them
+    is.
     """
 
     answers: Answers = field(default_factory=Answers)

@@ -83,7 +83,7 @@ def table_of_cells(
         sample = [cells for cells in sample if not _is_blank(cells)]
     if all(_is_blank(cells) for cells in sample):
         raise DataError(f"{source} is empty. Give a table with numbers in it.")
-    layout = find_layout(sample, source, ready.header, ready.row_names)
+    layout = find_layout(sample, source, ready.header, ready.row_names, reading.aside)
     body = _read_body(rows, source, layout, reading.decimal == ",")
     if not body.rows:
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
@@ -198,7 +198,7 @@ def _table(body: _Body, source: str, layout: Layout, ready: Prepared, reading: R
             if place in body.doubtful:
                 raise DataError(contradiction(source, layout.name(place), place, *body.doubtful[place]))
             late[place] = values
-        elif holds_text(cells) and not _is_known(layout.name(place), reading):
+        elif _may_be_text(layout.name(place), cells, reading):
             text[place] = [written(cell).strip() for cell in cells]
         else:
             first = found.index(None)
@@ -267,9 +267,15 @@ def _thousands(source: str, found: list[tuple[str, int]]) -> tuple[str, ...]:
     return (f"{source}: points stand between thousands: '{cell.strip()}' in row {row} is {number_}.",)
 
 
-def _is_known(name: str | None, reading: Reading) -> bool:
-    """Whether a column of this name held numbers in the table whose coding is used."""
-    return reading.coding is not None and name in (reading.coding.columns or ())
+def _may_be_text(name: str | None, cells: list[str], reading: Reading) -> bool:
+    """Whether a column with words in it is one of text: of labels, or of words for the most part.
+
+    It is none if it held numbers in the table whose coding is used.
+    """
+    if name in reading.aside:
+        return True
+    known = reading.coding is not None and name in (reading.coding.columns or ())
+    return holds_text(cells) and not known
 
 
 def _ragged(source: str, row: int, cells: int, layout: Layout) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from partwise.io.budget import Lines, limited, spend
 from partwise.io.errors import DataError
+from partwise.io.layout import MISSING
 from partwise.io.npz import load_npy
 from partwise.io.reading import require_file
 from partwise.io.table import Table
@@ -54,7 +55,7 @@ def take_labels(table: Table, name: str, *, unknown: bool = False) -> tuple[Tabl
         A column of text or of numbers in a text table or .parquet file, also the one that named the rows; an array
         of a .npz; a column of ``obs`` in an .h5ad.
     unknown : bool
-        Whether rows may have no label.
+        Whether rows may have no label: cells that are empty, or read NA and the like.
 
     Returns
     -------
@@ -92,7 +93,9 @@ def take_labels(table: Table, name: str, *, unknown: bool = False) -> tuple[Tabl
     raise DataError(_unknown(table, name))
 
 
-def read_labels(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
+def read_labels(
+    path: str | os.PathLike[str], *, unknown: bool = False, rows: int | None = None
+) -> np.ndarray[Any, Any]:
     """Return the labels in a file: a .npy array, or text with one label a line.
 
     Parameters
@@ -100,11 +103,16 @@ def read_labels(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
     path : str or path-like
         A .npy file holds numbers or strings, one for each row. Any other is UTF-8 text, gz-compressed if its name
         ends in .gz; quotes around a label, and commas or semicolons behind it, are dropped.
+    unknown : bool
+        Whether rows may have no label: lines that are empty, or read NA and the like.
+    rows : int, optional
+        How many rows there are: empty lines at the end are labels up to there. If it is not given, there are none.
 
     Returns
     -------
     labels : ndarray of shape (n_labels,)
-        Integers where all labels are whole numbers, bool where they are of that type, else strings.
+        Integers where all labels are whole numbers, bool where they are of that type, else strings; None for rows
+        without a label.
 
     Raises
     ------
@@ -115,14 +123,25 @@ def read_labels(path: str | os.PathLike[str]) -> np.ndarray[Any, Any]:
     file = Path(source)
     require_file(file, source)
     with limited(source):
-        return _read_labels(file, source)
+        try:
+            if file.name.lower().endswith(".npy"):
+                labels, what = _vector(load_npy(file, source), source), "label"
+            else:
+                labels, what = _array(_label_lines(file, source, rows or 0)), "line"
+        except OSError as error:
+            raise DataError(f"{source} cannot be read: {error.strerror or error}.") from error
+        missing = _missing(labels)
+        if not missing.any():
+            return _plain(labels)
+        if unknown and not missing.all():
+            return _with_none(labels, missing)
+        raise DataError(_no_label(labels, missing, source, what))
 
 
-def _read_labels(file: Path, source: str) -> np.ndarray[Any, Any]:
+def _label_lines(file: Path, source: str, rows: int) -> list[str]:
+    """The labels of a text file; empty lines at its end only where there are ``rows`` for them."""
     lines = []
     try:
-        if file.name.lower().endswith(".npy"):
-            return _plain(_vector(load_npy(file, source), source))
         with open_text(file, source) as stream:
             text = Lines(stream)
             for line in text:
@@ -133,16 +152,12 @@ def _read_labels(file: Path, source: str) -> np.ndarray[Any, Any]:
         raise not_utf8(source, error) from error
     except (EOFError, zlib.error) as error:
         raise broken_gzip(source, error) from error
-    except OSError as error:
-        raise DataError(f"{source} cannot be read: {error.strerror or error}.") from error
     labels = [line.strip().strip(",;").strip().strip('"') for line in lines]
-    while labels and not labels[-1]:
-        labels.pop()
-    if not labels:
+    if not any(labels):
         raise DataError(f"{source} is empty. Give one label a line.")
-    if "" in labels:
-        raise DataError(f"{source}: line {labels.index('') + 1} is empty. Give one label a line.")
-    return _plain(_array(labels))
+    while len(labels) > rows and not labels[-1]:
+        labels.pop()
+    return labels
 
 
 def _take_column(table: Table, place: int, name: str, unknown: bool) -> tuple[Table, np.ndarray[Any, Any]]:
@@ -162,27 +177,68 @@ def _labels(values: Any, table: Table, name: str, unknown: bool) -> np.ndarray[A
     """The values as labels; where one is missing, None if it may be `unknown`, else DataError."""
     with limited(table.source):
         array = _array(values)
-    missing = np.isnan(array) if array.dtype.kind == "f" else array == "" if array.dtype.kind == "U" else None
-    if missing is not None and missing.any() and unknown and not missing.all():
-        found = np.full(len(array), None, dtype=object)
-        found[~missing] = _plain(array[~missing])
-        return found
-    if missing is not None and missing.any():
-        count, first = int(missing.sum()), int(np.argmax(missing))
-        rows = "1 row has" if count == 1 else f"{count} rows have"
-        place = f"row {first + 1}" if table.row_names is None else f"'{shorten(table.row_names[first])}'"
-        raise DataError(
-            f"{table.source}: {rows} no label in '{shorten(name)}'; the first is {place} of the data. "
-            "Fill them in, or remove these rows, or the column."
-        )
-    return _plain(array)
+    missing = _missing(array)
+    if not missing.any():
+        return _plain(array)
+    if unknown and not missing.all():
+        return _with_none(array, missing)
+    count, first = int(missing.sum()), int(np.argmax(missing))
+    rows = "1 row has" if count == 1 else f"{count} rows have"
+    place = f"row {first + 1}" if table.row_names is None else f"'{shorten(table.row_names[first])}'"
+    place += f" of the data{_read_as(array[first])}"
+    raise DataError(
+        f"{table.source}: {rows} no label in '{shorten(name)}'; the first is {place}. "
+        "Fill them in, or remove these rows, or the column."
+    )
+
+
+def _missing(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Where labels are missing: NaN, and text that is empty or reads NA and the like."""
+    if array.dtype.kind == "f":
+        return np.isnan(array)
+    if array.dtype.kind == "U":
+        return np.array([label.strip() in MISSING for label in array.tolist()], dtype=bool)
+    return np.zeros(array.shape, dtype=bool)
+
+
+def _with_none(array: np.ndarray[Any, Any], missing: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    found = np.full(len(array), None, dtype=object)
+    found[~missing] = _plain(array[~missing])
+    return found
+
+
+def _read_as(label: Any) -> str:
+    """What text reads that is taken as no label, and what to do if it is a class; nothing for an empty one."""
+    text = label.strip() if isinstance(label, str) else ""
+    return f", which reads '{text}' (if that is a class, give it another name)" if text else ""
+
+
+def _no_label(labels: np.ndarray[Any, Any], missing: np.ndarray[Any, Any], source: str, what: str) -> str:
+    """The sentence on the first label of a file that is missing; ``what`` is a line or a label."""
+    first = int(np.argmax(missing))
+    if labels.dtype.kind == "f":
+        return f"{source}: {what} {first + 1} is NaN. Fill it in."
+    text = str(labels[first]).strip()
+    if not text:
+        return f"{source}: {what} {first + 1} is empty. Give one label a line."
+    return (
+        f"{source}: {what} {first + 1} reads '{text}', which is no label. Fill it in; if it is a class, give it "
+        "another name."
+    )
 
 
 def _array(values: Any) -> np.ndarray[Any, Any]:
     """The values as an array, in which every string takes as much as the longest."""
     if isinstance(values, list):
         spend(4 * len(values) * max(map(len, values), default=0))
-    return np.asarray(values)
+    return _decoded(np.asarray(values))
+
+
+def _decoded(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Bytes as text; other arrays as they are."""
+    if array.dtype.kind != "S":
+        return array
+    return np.array([value.decode("utf-8", "replace") for value in array.tolist()])
 
 
 def _vector(array: np.ndarray[Any, Any], source: str) -> np.ndarray[Any, Any]:
@@ -190,9 +246,7 @@ def _vector(array: np.ndarray[Any, Any], source: str) -> np.ndarray[Any, Any]:
         raise DataError(f"{source} has shape {array.shape}, but labels are one value for each row.")
     if array.dtype.kind not in "biufUS":
         raise DataError(f"{source} holds values of type {array.dtype}. Save labels as numbers or strings.")
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise DataError(f"{source}: label {int(np.argmax(np.isnan(array))) + 1} is NaN. Fill it in.")
-    return array.reshape(-1)
+    return _decoded(array.reshape(-1))
 
 
 def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -200,8 +254,6 @@ def _plain(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     kind = array.dtype.kind
     if kind == "b":
         return array
-    if kind == "S":
-        array, kind = np.array([value.decode("utf-8", "replace") for value in array.tolist()]), "U"
     if kind == "U":
         whole = all(_WHOLE.fullmatch(label) for label in array.tolist())
         return np.array([int(label) for label in array.tolist()]) if whole else array

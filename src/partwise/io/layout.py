@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -31,8 +31,8 @@ _CORNERS |= {f"{word}s" for word in _CORNERS}
 class Layout:
     """How to cut the rows: cells per row, the header if any, and whether the first cell is a name.
 
-    ``unsure`` are the places of the columns, counted from 0, in which the first rows have mostly text, or nothing:
-    whether they are numbers is known when all rows were seen.
+    ``unsure`` are the places of the columns, counted from 0, in which the first rows have mostly text, or nothing, or
+    which hold labels: whether they are numbers is known when all rows were seen.
     """
 
     width: int
@@ -61,15 +61,20 @@ def number(cell: str) -> float | None:
 
 
 def find_layout(
-    rows: Sequence[list[str]], source: str, header: bool | None, row_names: bool | None
+    rows: Sequence[list[str]],
+    source: str,
+    header: bool | None,
+    row_names: bool | None,
+    aside: Container[str] = (),
 ) -> Layout:
-    """Decide the layout from the first rows; ``header`` and ``row_names`` overrule what would be guessed."""
+    """Decide the layout from the first rows; ``header`` and ``row_names`` overrule what would be guessed.
+
+    Columns whose names are ``aside`` hold labels, and may have words below numbers.
+    """
     first, rest = rows[0], rows[1:]
     if _lacks_corner(first, rest) and header is not False and row_names is not False:
-        width = len(rest[0])
-        return Layout(
-            width, [""] + [written(cell).strip() for cell in first], True, _unsure(rest, width, True)
-        )
+        cornered = ["", *(written(cell).strip() for cell in first)]
+        return Layout(len(cornered), cornered, True, _unsure(rest, len(cornered), True, cornered, aside))
     has_header = _has_header(first, rest) if header is None else header
     names = [written(cell).strip() for cell in first] if has_header else None
     if has_header and not rest:
@@ -80,7 +85,7 @@ def find_layout(
         row_names = len(first) > 1 and (unnamed or holds_text(_column(body, 0)))
     if row_names and len(first) == 1:
         raise DataError(f"{source} has one column, which is taken for row names; there are no numbers left.")
-    return Layout(len(first), names, row_names, _unsure(body, len(first), row_names))
+    return Layout(len(first), names, row_names, _unsure(body, len(first), row_names, names, aside))
 
 
 def holds_text(cells: Iterable[str]) -> bool:
@@ -91,11 +96,14 @@ def holds_text(cells: Iterable[str]) -> bool:
     return _mostly_text(["0" if DECIMAL_COMMA.fullmatch(cell.strip()) else cell for cell in cells])
 
 
-def _unsure(rows: Sequence[list[str]], width: int, row_names: bool) -> tuple[int, ...]:
+def _unsure(
+    rows: Sequence[list[str]], width: int, row_names: bool, names: list[str] | None, aside: Container[str]
+) -> tuple[int, ...]:
     found = []
     for place in range(int(row_names), width):
         cells = _column(rows, place)
-        if holds_text(cells) or all(cell.strip() in MISSING for cell in cells):
+        labels = names is not None and names[place] in aside
+        if labels or holds_text(cells) or all(cell.strip() in MISSING for cell in cells):
             found.append(place)
     return tuple(found)
 

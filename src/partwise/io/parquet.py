@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def read_parquet(path: Path, source: str, reading: Reading | None = None) -> Tab
         plain = reading is None or (reading.guesses and large and not words and not named)
         if reading is not None and reading.acts and not plain:
             return table_of_cells(_rows(table, reading.decimal == ","), source, True, None, reading)
-        return _from_arrow(table, source)
+        return _from_arrow(table, source, () if reading is None else reading.aside)
     except (DataError, MemoryError):
         raise
     except Exception as error:  # pyarrow raises its own kinds, OSError and, on damaged pages, others
@@ -61,7 +62,7 @@ def _read(file: Any) -> Any:
     return pa.Table.from_batches(batches, file.schema_arrow)
 
 
-def _from_arrow(table: Any, source: str) -> Table:
+def _from_arrow(table: Any, source: str, aside: Container[str]) -> Table:
     names = list(table.column_names)
     stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
     index = [names.index(name) for name in stored if isinstance(name, str) and name in names]
@@ -73,7 +74,7 @@ def _from_arrow(table: Any, source: str) -> Table:
             f"{source} is empty: {table.num_rows} rows and {len(data)} columns of data. "
             "Give a table with numbers in it."
         )
-    text, noted = _take_text(table, names, data, source)
+    text, noted = _take_text(table, names, data, source, aside)
     # Once as columns, once as the matrix.
     spend(16 * table.num_rows * len(data))
     columns = [_numbers(table.column(place), names[place], source) for place in data]
@@ -110,18 +111,19 @@ def _rows(table: Any, commas: bool) -> Rows:
 
 
 def _take_text(
-    table: Any, names: list[str], data: list[int], source: str
+    table: Any, names: list[str], data: list[int], source: str, aside: Container[str]
 ) -> tuple[dict[str, list[str]], tuple[str, ...]]:
     """Take the columns of text out of ``data``, the list of places; return them, and the note on them.
 
-    A column of strings that are mostly numbers, but not all, is one of numbers with a typing error.
+    A column of strings that are mostly numbers, but not all, is one of numbers with a typing error, unless its name
+    is ``aside``.
     """
     text: dict[str, list[str]] = {}
     places = [place for place in data if _is_text(table.column(place).type)]
     for place in places:
         cells = _strings(table.column(place))
         words = [row for row, cell in enumerate(cells) if number(cell) is None]
-        if words and not holds_text(cells):
+        if words and names[place] not in aside and not holds_text(cells):
             raise DataError(text_column(source, names[place], place, cells[words[0]], words[0] + 1))
         if len(places) == len(data):
             row = words[0] if words else 0

@@ -93,7 +93,7 @@ def read(
     numbers : bool, default=False
         Whether, with ``yes_no="answers"``, 1 and 2 stay numbers.
     aside : str or sequence of str, default=()
-        Columns, such as labels, whose cells are not read as yes and no.
+        Columns, such as labels, whose cells are not read as yes and no, and which may have words beside numbers.
     coding : Coding, optional
         ``table.coding`` of another file, to be read like it: only its columns are looked at, where they have names,
         and their cells mean the same. Cells that it does not know are an error. Options given here go before it.

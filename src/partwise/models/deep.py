@@ -254,7 +254,7 @@ class DeepNMF(FactorModel):
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             Data, nonnegative unless `semi`.
         y : array of shape (n_samples,) or (n_samples, n_classes), optional
-            Classes, with −1, NaN or None where they are not known, or 0, 1 and NaN for each class. Ignored unless
+            Classes, with −1, NaN, None or "" where they are not known, or 0, 1 and NaN for each class. Ignored unless
             `label_layer` names a layer.
         sample_weight : array of shape (n_samples,), optional
             How much each row counts; 2 is the row twice.
@@ -277,7 +277,7 @@ class DeepNMF(FactorModel):
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             Data, nonnegative unless `semi`.
         y : array of shape (n_samples,) or (n_samples, n_classes), optional
-            Classes, with −1, NaN or None where they are not known, or 0, 1 and NaN for each class. Ignored unless
+            Classes, with −1, NaN, None or "" where they are not known, or 0, 1 and NaN for each class. Ignored unless
             `label_layer` names a layer.
         sample_weight : array of shape (n_samples,), optional
             How much each row counts; 2 is the row twice.

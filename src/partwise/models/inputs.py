@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, check_X_y, validate_data
 
-from partwise.domains.annotated import is_anndata, layer_in, matrix_of
+from partwise.domains.annotated import is_anndata, layer_in, matrix_of, say_other_layer
 from partwise.io.coding import Coding
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
 from partwise.models.masks import without_mask
@@ -101,6 +101,8 @@ def check_names(estimator: Any, adata: Any, reset: bool) -> None:
     validate_data(estimator, frame, reset=reset, skip_check_array=True)
     if reset:
         remember_layer(estimator, layer_in(adata))
+    else:
+        say_other_layer(Coding.of(estimator), adata)
 
 
 def remember_layer(estimator: Any, layer: str | None) -> None:

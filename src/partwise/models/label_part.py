@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from partwise.core import Problem
 from partwise.io.caller import callers_level
 from partwise.io.contents import Array, Flag, Number
-from partwise.io.layout import MISSING
+from partwise.io.unknown import is_minus_one, is_missing_word, is_nothing
 from partwise.matrix import Dense, InMemory, Joined
 from partwise.models.summary import counted
 from partwise.priors import NO_PRIOR
@@ -69,8 +69,9 @@ def read_labels(y: Any, n_samples: int, mask: Any = None) -> Labels:
     Parameters
     ----------
     y : array of shape (n_samples,) or (n_samples, n_classes)
-        A class for each sample, or −1, NaN, None or "" where it is not known. Or 0 and 1 for each class, NaN where
-        that is not known.
+        A class for each sample, or −1 (also as text), NaN, None, pandas.NA or "" where it is not known; text that
+        reads NA, nan and the like is not known either, with a warning. Or 0 and 1 for each class, NaN where that is
+        not known.
     n_samples : int
         Samples that there are.
     mask : array of bool of shape (n_samples, n_classes), optional
@@ -81,11 +82,7 @@ def read_labels(y: Any, n_samples: int, mask: Any = None) -> Labels:
     Labels
         Those that are known.
     """
-    if hasattr(y, "toarray"):
-        y = y.toarray()
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = column_or_1d(y, warn=True)
+    y = _as_array(y)
     if y.ndim not in (1, 2) or len(y) != n_samples:
         raise ValueError(
             f"y must have a label, or a row of labels, for each of the {n_samples} samples; got {y.shape}."
@@ -96,10 +93,72 @@ def read_labels(y: Any, n_samples: int, mask: Any = None) -> Labels:
         raise ValueError(
             "label_mask goes with a two-dimensional y; mark unknown labels with -1, NaN or None."
         )
-    known = np.array([_is_known(label) for label in y.tolist()], dtype=bool)
-    if not known.any():
+    at, found = known_classes(y)
+    if not len(at):
         raise ValueError("y has no label that is known; without labels use NMF or GraphNMF.")
-    at = np.flatnonzero(known)
+    check_classification_targets(found)
+    classes, number = np.unique(found, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {classes[0]}; there is nothing to tell apart. Use NMF.")
+    Y = np.eye(len(classes))[number]
+    return Labels(classes, at, Y, np.ones(Y.shape, dtype=bool), multilabel=False)
+
+
+def judged_labels(y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """The samples that predictions can be held against.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,) or (n_samples, n_classes)
+        Labels as in `read_labels`.
+    n_samples : int
+        Samples that there are.
+
+    Returns
+    -------
+    at : array of int
+        The samples whose class is known; of a two-dimensional y, those of which every label is.
+    found : array of shape (len(at),) or (len(at), n_classes)
+        Their labels.
+    """
+    y = _as_array(y)
+    if y.ndim not in (1, 2) or len(y) != n_samples:
+        raise ValueError(
+            f"y must have a label, or a row of labels, for each of the {n_samples} samples; got {y.shape}."
+        )
+    if y.ndim == 1:
+        at, found = known_classes(y)
+    else:
+        values = _numbers(y)
+        at = np.flatnonzero(~np.isnan(values).any(axis=1))
+        found = values[at].astype(int)
+    if not len(at):
+        raise ValueError("y has no sample whose label is known, so that no prediction can be judged.")
+    return at, found
+
+
+def require_labels(y: Any) -> None:
+    """Refuse labels of which some are missing, for a model that learns from labelled samples alone."""
+    if getattr(getattr(y, "dtype", None), "kind", "O") not in "OU":
+        return
+    labels = np.asarray(y, dtype=object)
+    missing = [i for i, label in enumerate(labels.tolist()) if is_nothing(label)] if labels.ndim == 1 else []
+    if missing:
+        count = "1 sample has" if len(missing) == 1 else f"{len(missing)} samples have"
+        raise ValueError(
+            f"y contains NaN, None or nothing: {count} no label, the first is sample {missing[0]}. Leave them out of "
+            "X and y, or use SemiSupervisedNMF, which learns from samples without a label too."
+        )
+
+
+def known_classes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which of the labels in an array of one dimension are known, and these, of the type that they were meant in."""
+    labels = y.tolist()
+    known = np.array([not (is_nothing(label) or is_minus_one(label)) for label in labels], dtype=bool)
+    words = np.array([is_missing_word(label) for label in labels], dtype=bool) & known
+    if words.any():
+        _say_missing_words(sorted({labels[i].strip() for i in np.flatnonzero(words)}), int(words.sum()))
+    at = np.flatnonzero(known & ~words)
     found = y[at]
     if y.dtype == object and any(isinstance(label, str) for label in found):
         found = found.astype(str)
@@ -112,18 +171,27 @@ def read_labels(y: Any, n_samples: int, mask: Any = None) -> Labels:
     ):
         # NaN or None made floats or objects of whole numbers.
         found = found.astype(int)
-    if found.dtype.kind == "U":
-        _say_missing_words(found)
-    check_classification_targets(found)
-    classes, number = np.unique(found, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(f"y has one class only, {classes[0]}; there is nothing to tell apart. Use NMF.")
-    Y = np.eye(len(classes))[number]
-    return Labels(classes, at, Y, np.ones(Y.shape, dtype=bool), multilabel=False)
+    return at, found
+
+
+def _as_array(y: Any) -> np.ndarray:
+    """Labels as an array; what marks unknown ones in a list or a mask is kept as it is."""
+    if hasattr(y, "toarray"):
+        y = y.toarray()
+    given, y = y, np.asarray(y)
+    if np.ma.is_masked(given):
+        y = y.astype(object)
+        y[np.ma.getmaskarray(given)] = None
+    if y.dtype.kind == "U" and y.ndim == 1 and not hasattr(given, "dtype"):
+        # numpy makes text of NaN and −1 beside text.
+        y = np.array(list(given), dtype=object)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    return y
 
 
 def _indicators(y: np.ndarray, mask: Any) -> Labels:
-    values = y.astype(float)
+    values = _numbers(y)
     seen = ~np.isnan(values)
     if mask is not None:
         mask = np.asarray(mask, dtype=bool)
@@ -139,29 +207,22 @@ def _indicators(y: np.ndarray, mask: Any) -> Labels:
     return Labels(np.arange(y.shape[1]), at, Y, seen[at], multilabel=True)
 
 
-def _say_missing_words(labels: np.ndarray) -> None:
-    """Say that 'nan' and the like are classes here: that is what ``astype(str)`` makes of unknown labels."""
-    words = [word for word in MISSING if word and (labels == word).any()]
-    if not words:
-        return
-    count = int(np.isin(labels, words).sum())
+def _numbers(y: np.ndarray) -> np.ndarray:
+    """Indicators as floats, NaN for whatever marks an unknown one."""
+    if y.dtype == object:
+        y = np.array([[np.nan if is_nothing(entry) else entry for entry in row] for row in y.tolist()])
+    return y.astype(float)
+
+
+def _say_missing_words(words: list[str], count: int) -> None:
+    """Say that 'nan' and the like are no classes: they are what ``astype(str)`` makes of unknown labels."""
     warnings.warn(
-        f"y holds the text {', '.join(map(repr, words))} for {counted(count, 'sample')}, which is taken as a class "
-        "like any other. If it marks labels that are not known, give None, NaN or '' there (a pandas column before "
-        ".astype(str), an empty cell in a file).",
+        f"y holds the text {', '.join(map(repr, words))} for {counted(count, 'sample')}, which is read as a label "
+        "that is not known, as it is in files. If it is a class of its own, give it another name; if not, None, NaN "
+        "or '' says so without this warning (a pandas column before .astype(str)).",
         UserWarning,
         stacklevel=callers_level(),
     )
-
-
-def _is_known(label: Any) -> bool:
-    if (
-        label is None
-        or (isinstance(label, float) and np.isnan(label))
-        or (isinstance(label, str) and not label)
-    ):
-        return False
-    return isinstance(label, str | bool) or label != -1
 
 
 def row_sizes(X: InMemory, norm: bool) -> np.ndarray:

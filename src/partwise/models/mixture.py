@@ -33,6 +33,7 @@ from partwise.mixture.training import Trained, TrainingMethod, TrainingProgress,
 from partwise.models.base import as_generator, fit_session
 from partwise.models.file_contents import MIXTURE_CONTENTS
 from partwise.models.inputs import place_of, validated
+from partwise.models.label_part import require_labels
 from partwise.models.looking import PartsMixin
 from partwise.models.masks import without_mask
 from partwise.models.parameters import choice, real, whole
@@ -309,6 +310,7 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         """The samples that count, with features scaled and classes numbered."""
         if np.ma.is_masked(y):
             raise ValueError("y has masked labels; leave these samples out of X and y.")
+        require_labels(y)
         X, y = validated(
             self, X, y, reset=True, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2
         )

@@ -18,6 +18,7 @@ from partwise.models.inputs import Given, over_largest
 from partwise.models.label_part import (
     LABEL_CONTENTS,
     information,
+    judged_labels,
     label_factor,
     read_labels,
     row_sizes,
@@ -62,8 +63,8 @@ class WithLabels(ClassifierMixin, NMFVariant):
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             Nonnegative data.
         y : array of shape (n_samples,) or (n_samples, n_classes)
-            The class of each sample; −1, NaN, None or "" where it is not known. Or, for samples that may belong to
-            several classes, 0 and 1 for each class, and NaN where that is not known.
+            The class of each sample; −1 (also as text), NaN, None, pandas.NA or "" where it is not known. Or, for
+            samples that may belong to several classes, 0 and 1 for each class, and NaN where that is not known.
         sample_weight : array of shape (n_samples,), optional
             How much each row counts.
         weights : array or sparse matrix of shape (n_samples, n_features), optional
@@ -168,14 +169,15 @@ class WithLabels(ClassifierMixin, NMFVariant):
         return class_probabilities(features, coef, self.readout_intercept_, self.multilabel_)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # type: ignore[override]
-        """The share of samples that are classified rightly.
+        """The share of samples that are classified rightly, of those whose class is known.
 
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n_samples, n_features)
             Data with the columns of the fit.
         y : array of shape (n_samples,) or (n_samples, n_classes)
-            Their classes.
+            Their classes. Samples without one, marked as in `fit`, are left out; of a y with several columns, those
+            of which some label is not known.
         sample_weight : array of shape (n_samples,), optional
             How much each sample counts.
 
@@ -184,7 +186,12 @@ class WithLabels(ClassifierMixin, NMFVariant):
         float
             The accuracy.
         """
-        return float(ClassifierMixin.score(self, X, y, sample_weight))
+        from sklearn.metrics import accuracy_score
+
+        predicted = self.predict(X)
+        at, known = judged_labels(y, len(predicted))
+        weights = None if sample_weight is None else np.asarray(sample_weight)[at]
+        return float(accuracy_score(known, predicted[at], sample_weight=weights))
 
     # ----------------------------------------------------------------- fitting
 

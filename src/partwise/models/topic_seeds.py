@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from partwise.core import Problem
-from partwise.domains.letters import composed
+from partwise.domains.letters import composed, without_dots
 from partwise.io.caller import callers_level
 from partwise.models.convention import conventional
 from partwise.models.inputs import Given
@@ -69,7 +69,7 @@ def find_seeds(seed_words: dict[str, list[str]], vectorizer: Any, words: np.ndar
     prepare = vectorizer.build_preprocessor() if hasattr(vectorizer, "build_preprocessor") else str.lower
     columns, lacking = [], []
     for name, listed in seed_words.items():
-        hits = [place.get(word, place.get(prepare(word))) for word in listed]
+        hits = [place.get(word, place.get(without_dots(prepare(word)))) for word in listed]
         lost = [word for word, hit in zip(listed, hits) if hit is None]
         if len(lost) == len(listed):
             raise ValueError(

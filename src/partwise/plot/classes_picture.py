@@ -174,11 +174,20 @@ def _owner_ticks(axes: Any, owners: list[str]) -> None:
         axes.axhline(edge - 0.5, color=INK, lw=0.6)
 
 
+def confusion_counts(y: np.ndarray, answers: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """How many samples of each class were taken for each; y of a class that training had not is left out.
+
+    `classes` are sorted. scikit-learn's function wants a sample of one of them at least.
+    """
+    found = np.zeros((len(classes), len(classes)), dtype=int)
+    known = np.isin(y, classes)
+    np.add.at(found, (np.searchsorted(classes, y[known]), np.searchsorted(classes, answers[known])), 1)
+    return found
+
+
 def _confusion(axes: Any, labels: Any, y: np.ndarray, answers: np.ndarray, side: float, title: str) -> None:
     """Counts of true class against answer; mistakes are coloured, right answers are only written."""
-    from sklearn.metrics import confusion_matrix
-
-    counts = confusion_matrix(y, answers, labels=labels)
+    counts = confusion_counts(y, answers, labels)
     off = counts - np.diag(np.diag(counts))
     shades = np.where(np.eye(len(labels), dtype=bool), np.nan, off)
     ink = _ink(1).with_extremes(bad="#eef1f4")

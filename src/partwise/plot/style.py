@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from partwise.io.caller import callers_level
 
 #: How matplotlib begins its warning of a character that a font lacks.
 _NO_GLYPH = r"Glyph \d+ .*missing from"
+#: How often names that look alike are cut anew, at most: each time they differ further behind.
+_ROUNDS = 8
 INK = "#22313f"
 FAINT = "#c9d1d9"
 SERIES = ("#1f6f8b", "#e07a5f", "#81a684", "#8d6a9f", "#d9a441", "#5c6b73")
@@ -96,6 +99,34 @@ def shortened(name: Any, length: int = 24) -> str:
     return text.replace("$", r"\$")
 
 
+def told_apart(names: Sequence[Any], length: int = 24) -> list[str]:
+    """Names that fit beside a picture, as `shortened` makes them, and different where the names are.
+
+    Of those that would look the same, what they begin with alike is left out instead.
+    """
+    texts = [" ".join(str(name).split()) for name in names]
+    shown = {text: shortened(text, length) for text in texts}
+    for _ in range(_ROUNDS):
+        alike: dict[str, list[str]] = {}
+        for text, short in shown.items():
+            alike.setdefault(short, []).append(text)
+        for group in alike.values():
+            if len(group) == 1:
+                continue
+            begin = max(0, _common(min(group), max(group)) - length // 3)
+            for text in group:
+                rest = "…" * (begin > 0) + text[begin:]
+                cut = rest if len(rest) <= length else rest[: length - 1] + "…"
+                shown[text] = cut.replace("$", r"\$")
+    return [shown[text] for text in texts]
+
+
+def _common(one: str, other: str) -> int:
+    """With how many characters two texts begin alike."""
+    pairs = enumerate(zip(one, other))
+    return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
 def row_names_of(table: Any) -> list[str] | None:
     """The names in the index of a DataFrame; None for numbers and for other tables."""
     index = getattr(table, "index", None)
@@ -109,7 +140,7 @@ def name_ticks(axis: Any, names: Any, room: float, length: int = 24) -> None:
     if space < 5:
         axis.set_ticks([])
         return
-    axis.set_ticks(range(len(names)), [shortened(name, length) for name in names])
+    axis.set_ticks(range(len(names)), told_apart(names, length))
     axis.set_tick_params(length=0, labelsize=min(9.0, 0.9 * space), labelrotation=0)
     if (
         axis.axis_name == "x"

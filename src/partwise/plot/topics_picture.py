@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from partwise.plot.style import FAINT, INK, figure, shortened, title
+from partwise.plot.style import FAINT, INK, figure, shortened, title, told_apart
 
 #: Topics and documents drawn, at most.
 MOST_TOPICS = 20
@@ -121,7 +121,7 @@ def _draw_mixtures(place: Any, shares: np.ndarray, shown: np.ndarray, labels: li
         left += shares[:, topic]
     place.barh(lines, np.maximum(shares.sum(axis=1) - left, 0.0), 0.72, left=left, color=FAINT)
     place.set(xlim=(0, 1), ylim=(max(len(labels), 1) - 0.5, -0.5))
-    place.set_yticks(lines, [shortened(label, 34) for label in labels], fontsize=8)
+    place.set_yticks(lines, told_apart(labels, 34), fontsize=8)
     place.tick_params(axis="y", length=0)
     place.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"], fontsize=8)
     place.grid(False, axis="y")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.unknown import is_missing_word, is_nothing
 from partwise.reporting.limits import (
     CARDS,
     EXCERPT,
@@ -220,8 +221,8 @@ def kept_labels(W: np.ndarray | None, y: Any, known: Any = None) -> dict[str, An
 
 
 def _unknown(value: Any) -> bool:
-    """Whether a label says that there is none: None, NaN, or the empty text."""
-    return value is None or value == "" or value != value
+    """Whether a label says that there is none: None, NaN, or text that is empty or reads NA and the like."""
+    return is_nothing(value) or is_missing_word(value)
 
 
 def _natural(name: str) -> tuple[int, float, str]:
