@@ -436,3 +436,10 @@ def test_topics_of_one_word_have_no_coherence():
     said = TopicModel(2).fit(["goal", "bank"] * 3).summary()["sentence"]
     assert "no coherence" in said
     assert "nan" not in said
+
+
+def test_more_topics_than_the_texts_have_are_the_same_every_time():
+    """Lanczos iterations come to an end there, and go on from a vector that nobody chose."""
+    texts = ["sea ship harbour fish captain", "flower garden soil tree leaf"] * 15
+    found = {TopicModel(6, stop_words=None).fit(texts).components_.tobytes() for _ in range(4)}
+    assert len(found) == 1

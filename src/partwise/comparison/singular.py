@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, svds
+from scipy.sparse.linalg import LinearOperator
+
+from partwise.initial.lanczos import lanczos_svd
 
 #: Entries up to which a dense matrix is decomposed whole, whatever the rank that is asked for.
 SMALL = 1_000_000
@@ -73,10 +75,7 @@ def leading_triplets(
     elif _vanishes(X, mean):
         U, sigma, Vt = np.eye(n, k, dtype=X.dtype), np.zeros(k, X.dtype), np.eye(k, m, dtype=X.dtype)
     else:
-        start = np.random.default_rng(0).standard_normal(short).astype(X.dtype)
-        U, sigma, Vt = svds(centred(X, mean), k=k, v0=start, solver="arpack")
-        order = np.argsort(-sigma, kind="stable")
-        U, sigma, Vt = U[:, order], sigma[order], Vt[order]
+        U, sigma, Vt = lanczos_svd(centred(X, mean), k, X.dtype)
     turn = np.where((np.sign(Vt) * Vt**2).sum(axis=1) < 0, -1, 1).astype(Vt.dtype)
     return U * turn, sigma, Vt * turn[:, None]
 

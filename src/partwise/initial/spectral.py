@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from partwise.initial.lanczos import seeded
+
 #: Turns of the eigenvectors, at most, and the change of the turned matrix that ends them.
 _TURNS, _STILL = 100, 1e-4
 #: Rows by which a turn is found, at most: it has only as many numbers as there are pairs of components.
@@ -45,9 +47,8 @@ def spectral_root(A: Any, n_components: int, rng: np.random.Generator, directed:
         seen = LinearOperator(A.shape, lambda v: 0.5 * (A @ (At @ v) + At @ (A @ v)), dtype=float)
         try:
             # A start does not need the last digits.
-            values, vectors = eigsh(
-                seen if directed else A, n_components, which="LA", tol=1e-4, v0=rng.random(n), maxiter=300
-            )
+            settings = {"tol": 1e-4, "v0": rng.random(n), "maxiter": 300, **seeded()}
+            values, vectors = eigsh(seen if directed else A, n_components, which="LA", **settings)
         except ArpackNoConvergence as error:
             values, vectors = error.eigenvalues, error.eigenvectors
     values = np.maximum(values, 0.0)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackError, svds
+from scipy.sparse.linalg import ArpackError
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +26,7 @@ from partwise.domains.text import (
 )
 from partwise.domains.text_measures import npmi_coherence, topic_diversity
 from partwise.initial import INITS
+from partwise.initial.lanczos import lanczos_svd
 from partwise.initial.nndsvd import nndsvd
 from partwise.io.caller import callers_level
 from partwise.io.contents import Array, Either, Instance, Number, Record
@@ -525,13 +526,10 @@ def singular_vectors(counts: sp.csr_array, k: int) -> tuple[np.ndarray, np.ndarr
     Singular values of texts fall slowly, and a randomized decomposition leaves the last vectors to chance: topics
     would then depend on the seed. None where the iterations do not converge; `nndsvd` then finds its own.
     """
-    v0 = np.random.default_rng(0).standard_normal(min(counts.shape))
     try:
-        U, S, Vt = svds(counts.astype(np.float64), k, v0=v0)
+        return lanczos_svd(counts.astype(np.float64), k)
     except ArpackError:
         return None
-    order = np.argsort(-S, kind="stable")
-    return U[:, order], S[order], Vt[order]
 
 
 def as_floats(counts: sp.csr_array) -> sp.csr_array:
