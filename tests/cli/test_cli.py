@@ -544,3 +544,14 @@ def test_files_of_an_earlier_run_do_not_stay_beside_new_results(table, tmp_path)
     assert "mine.txt" in names
     assert not {"factored.h5ad", "report.html", "report.json"} & names
     assert (tmp_path / "escaped.txt").exists()
+
+
+def test_the_package_itself_is_a_program():
+    done = subprocess.run([sys.executable, "-m", "partwise", "--version"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert partwise.__version__ in done.stdout
+    failed = subprocess.run(
+        [sys.executable, "-m", "partwise", "info", "gone.csv"], capture_output=True, text=True
+    )
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert "gone.csv" in failed.stderr
