@@ -80,7 +80,11 @@ def test_sections_for_what_only_some_models_have():
     assert [card["on"]["share"] for card in cards] == pytest.approx(on.tolist())
     mixture, given = case("mixture")
     cards = block_of(report(mixture, **given).content, "parts", "cards")["cards"]
-    assert {card["sentence"] for card in cards} == {"of class red", "of class green", "of class blue"}
+    assert {card["sentence"].split(",")[0] for card in cards} == {
+        "of class red",
+        "of class green",
+        "of class blue",
+    }
 
 
 def test_checks_are_shown_where_they_were_computed_and_said_where_not():

@@ -103,8 +103,8 @@ def lowest(problem: Problem, terms: Terms) -> float:
 
 
 def rounding(problem: Problem) -> float:
-    """How much an objective may change by rounding, where it is found as a difference of three large sums."""
-    return 3.0 * float(np.finfo(problem.X.dtype).eps) * abs(problem.constant())
+    """How much an objective may change by rounding, where it is found as a difference of large sums."""
+    return 2.0 * float(np.finfo(problem.X.dtype).eps) * abs(problem.constant())
 
 
 def balance(problem: Problem, state: State) -> None:
