@@ -32,7 +32,7 @@ CASES = {
     "NMF, sparse": (NMF(3), sp.csr_matrix(np.where(X > 1, X, 0)), None),
     "NMF, few missing": (NMF(3), FEW, None),
     "NMF, many missing": (NMF(3), MANY, None),
-    "NMF, nndsvdar": (NMF(3, init="nndsvdar"), FEW, None),
+    "NMF, nndsvd": (NMF(3, init="nndsvd"), FEW, None),
     "NMF, random": (NMF(3, init="random"), FEW, None),
     "SemiNMF": (SemiNMF(3, max_iter=30), X - X.mean(), None),
     "GraphNMF": (GraphNMF(3, graph_weight=0.1), X, None),
@@ -85,3 +85,12 @@ def test_a_start_in_other_units_is_not_taken_for_progress(data):
     best = NMF(3).fit(X).reconstruction_err_
     assert model.n_iter_ > 10
     assert np.linalg.norm(X - W @ model.components_) < 1.5 * best
+
+
+@pytest.mark.parametrize("init", ["nndsvda", "nndsvdar"])
+def test_starts_that_know_units_end_as_well_in_any(init):
+    """scikit-learn's own have the mean of X in the factors; large numbers must not be left there."""
+    for data in (X, FEW):
+        best = NMF(3).fit(data).reconstruction_err_
+        for scale in SCALES:
+            assert NMF(3, init=init).fit(data * scale).reconstruction_err_ / scale < 1.02 * best

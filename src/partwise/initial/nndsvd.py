@@ -8,9 +8,8 @@ from partwise.initial.orthonormal import orthonormalise
 from partwise.matrix import Matrix
 from partwise.parallel import matmul
 
-#: What zeros become in the variants without zeros, as a share of the factor's mean. (The mean of X, as in
-#: scikit-learn, is in the units of W H: in data a thousand times as large it is √1000 times as much of a factor, and
-#: fits would begin, and often end, somewhere else.)
+#: What zeros become in the variant "filled", as a share of the factor's mean. (The mean of X is in the units of W H:
+#: in data a thousand times as large it is √1000 times as much of a factor, and fits begin, and may end, elsewhere.)
 FILL = 0.3
 
 
@@ -23,8 +22,9 @@ def nndsvd(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Factors from the positive or negative part of each singular pair, whichever is larger.
 
-    `variant` is "nndsvd" (zeros stay), "nndsvda" (zeros become a `FILL` of the factor's mean) or "nndsvdar" (zeros
-    become random numbers a thirtieth as large). `svd` is the decomposition, where it is known already.
+    `variant` is "nndsvd" (zeros stay), "nndsvda" (zeros become the mean of X, as in scikit-learn), "nndsvdar" (zeros
+    become random numbers a hundredth as large) or "filled" (zeros become a `FILL` of the factor's mean). `svd` is the
+    decomposition, where it is known already.
     """
     U, S, Vt = truncated_svd(X, n_components, rng) if svd is None else svd
     root = 1.0 if X.row_weight is None else np.sqrt(X.row_weight)
@@ -49,12 +49,13 @@ def nndsvd(
     for A, weight in ((W, X.row_weight), (Ht, None)):
         # Relative to the factor, so that data in other units start the same way.
         A[1e-6 * A.max() > A] = 0
-        # A row of weight 2 counts as a row that occurs twice.
-        small = FILL * float(np.average(A.mean(axis=1), weights=weight))
-        if variant == "nndsvda":
-            A[A == 0] = small
+        if variant == "filled":
+            # A row of weight 2 counts as a row that occurs twice.
+            A[A == 0] = FILL * float(np.average(A.mean(axis=1), weights=weight))
+        elif variant == "nndsvda":
+            A[A == 0] = X.mean()
         elif variant == "nndsvdar":
-            A[A == 0] = small / 30 * np.abs(rng.standard_normal(int((A == 0).sum())))
+            A[A == 0] = X.mean() / 100 * np.abs(rng.standard_normal(int((A == 0).sum())))
     return W.astype(X.dtype), Ht.astype(X.dtype)
 
 

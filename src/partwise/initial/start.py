@@ -14,10 +14,12 @@ INITS = ("random", "nndsvd", "nndsvda", "nndsvdar", "custom")
 def start_factors(
     X: Matrix, n_components: int, init: str | None, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """W and Hᵀ to start from; None means "nndsvda" where k ≤ min(n, m), else "random"."""
+    """W and Hᵀ to start from; None means "nndsvd" with zeros filled in, where k ≤ min(n, m), else "random"."""
     fits = n_components <= min(X.shape)
     if init is None:
-        init = "nndsvda" if fits else "random"
+        if fits:
+            return nndsvd(X, n_components, "filled", rng)
+        init = "random"
     if init == "random":
         return random_factors(X, n_components, rng)
     if init not in ("nndsvd", "nndsvda", "nndsvdar"):

@@ -81,7 +81,8 @@ class NMF(FactorModel):
         Number of components, fixed ones included. "auto" takes it from W or H when given, else (like None) it
         is the number of features.
     init : {"random", "nndsvd", "nndsvda", "nndsvdar", "custom"} or None, default=None
-        Where to start; None is "nndsvda" if n_components ≤ min(n_samples, n_features), else "random".
+        Where to start; None is "nndsvd" with zeros filled in, in the units of the factors, if n_components ≤
+        min(n_samples, n_features), else "random".
     solver : {"auto", "hals", "scd", "emu", "randomized", "mu", "cd"}, default="auto"
         "auto" takes the fastest that can do what is asked: "hals" for the Frobenius loss, "scd" (coordinate
         descent by scalar Newton steps) for Kullback-Leibler and for Frobenius with missing or weighted entries,

@@ -447,7 +447,7 @@ class TopicModel(TopicsMixin, NMF):
         number, rng = rest[-2:]
         exact = self.init != "random" and number == 0 and k < min(counts.shape)
         if exact and problem.X.row_weight is None:
-            variant = self.init or "nndsvda"
+            variant = self.init or "filled"
             return nndsvd(problem.X, k, variant, rng, singular_vectors(counts, k))
         return super()._start(problem, k, *rest)
 
