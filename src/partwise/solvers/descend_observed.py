@@ -11,6 +11,7 @@ import numpy as np
 
 from partwise.jit import inlined, njit
 from partwise.priors.scalar import bounded_minimiser
+from partwise.solvers.descend import reconstruct
 
 # Sums may be reassociated, which is what lets them use vector instructions.
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -100,24 +101,11 @@ def laid_out(
     for t in range(k):
         for e in range(p, width):
             met[t, e] = 0.0
+    reconstruct(a, met, 0.0, r, width)
     squares = 0.0
     for e in range(p):
-        r[e] = -u[e]
+        r[e] -= u[e]
         squares += np.float64(u[e]) * np.float64(u[e])
-    for e in range(p, width):
-        r[e] = 0.0
-    # Four coordinates at a time, so that r is moved less.
-    t = 0
-    while t + 4 <= k:
-        a0, a1, a2, a3 = a[t], a[t + 1], a[t + 2], a[t + 3]
-        b0, b1, b2, b3 = met[t], met[t + 1], met[t + 2], met[t + 3]
-        for e in range(width):
-            r[e] += (a0 * b0[e] + a1 * b1[e]) + (a2 * b2[e] + a3 * b3[e])
-        t += 4
-    while t < k:
-        for e in range(width):
-            r[e] += a[t] * met[t, e]
-        t += 1
     return squares
 
 
