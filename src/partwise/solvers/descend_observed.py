@@ -11,7 +11,7 @@ import numpy as np
 
 from partwise.jit import inlined, njit
 from partwise.priors.scalar import bounded_minimiser
-from partwise.solvers.descend import reconstruct
+from partwise.solvers.descend import reconstruct, weigh
 
 # Sums may be reassociated, which is what lets them use vector instructions.
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -57,7 +57,7 @@ def descend_observed(
         a = A[row]
         squares = laid_out(indices[start : start + p], u[start : start + p], width, a, B, met, r)
         for t in range(k):
-            curve[t] = inner(met[t], met[t], width)
+            curve[t] = weigh(met[t], met[t], width)
         initial, owed, owing = 0.0, 0.0, 0
         for s in range(sweeps):
             moved, size = 0.0, 0.0
@@ -107,15 +107,6 @@ def laid_out(
         r[e] -= u[e]
         squares += np.float64(u[e]) * np.float64(u[e])
     return squares
-
-
-@inlined(fastmath=_FAST)
-def inner(b: np.ndarray, c: np.ndarray, width: int) -> float:
-    """Σ b c."""
-    total = b.dtype.type(0.0)
-    for e in range(width):
-        total += b[e] * c[e]
-    return np.float64(total)
 
 
 @inlined(fastmath=_FAST)
