@@ -610,3 +610,20 @@ def test_the_error_counts_weights_as_they_were_given(form):
         W = model.fit_transform(X, weights=form(weights), sample_weight=rows)
     wrong = (W.astype(int) @ model.components_.astype(int) > 0) != X
     assert model.reconstruction_err_ == pytest.approx((weights * rows[:, None])[wrong].sum())
+
+
+@pytest.mark.parametrize("kind", ["sample_weight", "weights"])
+@pytest.mark.parametrize("size", [1e-3, 2.0, 1000.0])
+def test_the_number_of_tiles_does_not_depend_on_the_units_of_weights(kind, size):
+    """Weights that add up to a population made a tile of every column, in noise too."""
+    rng = np.random.default_rng(0)
+    X = make_boolean(100, 12, 3, noise_add=0.03, noise_drop=0.07, random_state=0).data
+    noise = rng.random((100, 12)) < 0.35
+    weights = rng.uniform(0.5, 2.0, 100 if kind == "sample_weight" else X.shape)
+    for table in (X, noise):
+        one, other = (
+            BooleanMF(random_state=0, max_time=None).fit(table, **{kind: unit * weights}) for unit in (1.0, size)
+        )
+        assert np.array_equal(one.components_, other.components_)
+        assert other.description_length_ == pytest.approx(one.description_length_)
+    assert one.n_components_ == 0

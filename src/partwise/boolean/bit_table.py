@@ -130,6 +130,14 @@ class BitTable:
         """Total weight of the observed ones."""
         return self.by_row.total(self.by_row.bits)
 
+    @cached_property
+    def mean_weight(self) -> float:
+        """Mean weight of the observed entries; 1 without weights, and where nothing was observed."""
+        if not self.weighted:
+            return 1.0
+        count = int(np.bitwise_count(self.by_row.plain_seen).sum())
+        return self.n_observed / count if count else 1.0
+
     def entry_weights(self) -> np.ndarray:
         """Weight of each entry as an n × m array: 0 where not observed; without weights 1 elsewhere."""
         seen, width = self.by_row.seen, words(self.m)

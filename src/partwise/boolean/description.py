@@ -2,8 +2,12 @@
 
 A two-part code. A tile is written as the number of its rows and of its columns, and which they are. Wrong entries are
 written as their number and which they are, separately among covered and among uncovered entries. Which a of b things
-costs log₂ C(b, a) bits, a count up to b costs log₂(b + 1). An entry of weight w counts as w entries. No tiles at all
-is a valid description, so that a table of noise gets none.
+costs log₂ C(b, a) bits, a count up to b costs log₂(b + 1). No tiles at all is a valid description, so that a table of
+noise gets none.
+
+Weights are taken at mean one. They say how much entries count beside each other, not how many there were: with
+weights that add up to a population, each row would count as thousands of rows with the same noise, which tiles would
+learn.
 """
 
 from __future__ import annotations
@@ -72,8 +76,20 @@ def tally_rows(
             out[i, 2] += weight[p] * slip
 
 
+def wrong_bits(
+    table: BitTable,
+    covered: float | np.ndarray,
+    missed: float | np.ndarray,
+    overdone: float | np.ndarray,
+) -> np.ndarray:
+    """Bits for the observed entries that tiles get wrong, from the weights that `cover_totals` finds."""
+    unit = table.mean_weight
+    return choice_bits(overdone / unit, covered / unit) + choice_bits(
+        missed / unit, (table.n_observed - covered) / unit
+    )
+
+
 def description_length(table: BitTable, usage: np.ndarray, columns: np.ndarray) -> float:
     """Bits for the tiles (`usage` n × k, `columns` k × m) and for the observed entries they get wrong."""
-    covered, missed, overdone = cover_totals(table, usage, columns)
     tiles = choice_bits(usage.sum(axis=0), table.n).sum() + choice_bits(columns.sum(axis=1), table.m).sum()
-    return float(tiles + choice_bits(overdone, covered) + choice_bits(missed, table.n_observed - covered))
+    return float(tiles + wrong_bits(table, *cover_totals(table, usage, columns)))

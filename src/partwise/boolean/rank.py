@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from partwise.boolean.bit_table import BitTable
-from partwise.boolean.description import choice_bits, cover_totals, description_length
+from partwise.boolean.description import choice_bits, cover_totals, description_length, wrong_bits
 from partwise.boolean.grow import covered_alone
 from partwise.boolean.log import SearchLog
 from partwise.boolean.prices import WRONG, Prices
@@ -51,7 +51,7 @@ def best_drop(table: BitTable, tiles: Tiles) -> tuple[int, RankPoint]:
         tiles.columns.sum(axis=1), table.m
     )
     covered = covered - hits - slips
-    wrong = choice_bits(overdone - slips, covered) + choice_bits(missed + hits, table.n_observed - covered)
+    wrong = wrong_bits(table, covered, missed + hits, overdone - slips)
     lengths = tile_bits.sum() - tile_bits + wrong
     t = int(np.argmin(lengths))
     error = float(missed + hits[t] + overdone - slips[t])
