@@ -622,7 +622,8 @@ def test_the_number_of_tiles_does_not_depend_on_the_units_of_weights(kind, size)
     weights = rng.uniform(0.5, 2.0, 100 if kind == "sample_weight" else X.shape)
     for table in (X, noise):
         one, other = (
-            BooleanMF(random_state=0, max_time=None).fit(table, **{kind: unit * weights}) for unit in (1.0, size)
+            BooleanMF(random_state=0, max_time=None).fit(table, **{kind: unit * weights})
+            for unit in (1.0, size)
         )
         assert np.array_equal(one.components_, other.components_)
         assert other.description_length_ == pytest.approx(one.description_length_)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from partwise.losses import FROBENIUS, Loss
+from partwise.parallel import own_threads
 
 Arrays = tuple[np.ndarray, ...]
 #: (rows, block, parts of row arrays) → (row results, sums); see `Matrix.map_reduce`.
@@ -295,7 +296,8 @@ class Matrix(ABC):
     def _find_mean(self) -> float:
         r = np.ones(self.shape[0]) if self.row_weight is None else self.row_weight
         observed = self.row_observed() @ r
-        total = self.product(np.ones((self.shape[1], 1), self.dtype))[:, 0].astype(float) @ r
+        with own_threads():
+            total = self.product(np.ones((self.shape[1], 1), self.dtype))[:, 0].astype(float) @ r
         return float(total / observed) if observed > 0 else 0.0
 
     def digest(self) -> str:

@@ -13,6 +13,7 @@ from partwise.matrix.base import InMemory, Matrix, RowSlab, block_height
 from partwise.matrix.kernels import (
     add_column_squares,
     copy_columns,
+    fill_and_measure,
     keep_observed,
     row_squares,
     square_errors,
@@ -22,6 +23,8 @@ from partwise.parallel import matmul, over_rows, own_threads, worthwhile
 
 #: Entries of one temporary part of reconstructions: about 2 MB in double precision, to stay in cache.
 PART_ENTRIES = 1 << 18
+#: Sums over the rows of memory are found in at most so many groups of parts, by whichever thread is free.
+SUMS = 16
 
 
 class Dense(InMemory):
@@ -142,6 +145,28 @@ class Dense(InMemory):
             inner_weight=self.inner_weight,
         )
 
+    def raised(self, exponents: np.ndarray) -> Dense:
+        """Each row times a power of two.
+
+        Parameters
+        ----------
+        exponents : array of int of shape (n_samples,)
+            Of the powers of two.
+
+        Returns
+        -------
+        Dense
+            A copy.
+        """
+        powers = exponents if self._transposed else exponents[:, None]
+        return Dense(
+            np.ldexp(self._u, powers),
+            self._v,
+            transposed=self._transposed,
+            row_weight=self.row_weight,
+            inner_weight=self.inner_weight,
+        )
+
     @property
     def weighted(self) -> bool:
         """Whether there are entry weights."""
@@ -219,13 +244,48 @@ class Dense(InMemory):
         """
         out = np.empty((self.shape[0], Bc.shape[1]), self.dtype)
 
-        def task(part: slice) -> None:
-            Y, u, v = self._reconstruct(A, B, part)
+        def task(part: slice, Y: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
             keep_observed(u, v, Y)
-            out[part] = (Y.T if self._transposed else Y) @ Bc
+            return (self._times(Y, part, Bc),)
 
-        self._over_parts(task)
+        self._over_parts(A, B, (out,), task)
         return out
+
+    def filled_product_and_error(
+        self, A: np.ndarray, B: np.ndarray, Bc: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """As `filled_product`, and the squared error of A Bᵀ over observed entries, from the same reconstruction.
+
+        Parameters
+        ----------
+        A : array of shape (n_samples, k)
+            The factor of the rows.
+        B, Bc : arrays of shape (n_features, k)
+            The other factor, and what the completed data are multiplied by.
+
+        Returns
+        -------
+        product : array of shape (n_samples, k)
+            X̃ · Bc.
+        error : float
+            Σ r_i (x_ij − (A Bᵀ)_ij)² over entries whose weight is not 0.
+        """
+        if self._transposed and self.row_weight is not None:
+            rows = self.squared_error(A, B)
+            return self.filled_product(A, B, Bc), float(rows @ self.row_weight)
+        out = np.empty((self.shape[0], Bc.shape[1]), self.dtype)
+        errors: dict[int, float] = {}
+
+        def task(part: slice, Y: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
+            sums = np.empty(len(Y))
+            fill_and_measure(u, v, Y, sums)
+            errors[part.start] = float(
+                sums.sum() if self.row_weight is None else sums @ self.row_weight[part]
+            )
+            return (self._times(Y, part, Bc),)
+
+        self._over_parts(A, B, (out,), task)
+        return out, sum(errors[start] for start in sorted(errors))
 
     def squared_error(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Σ_j (x − (A Bᵀ))² of each row, over entries whose weight is not 0; inner weights count.
@@ -243,18 +303,15 @@ class Dense(InMemory):
             In double precision.
         """
         out = np.empty(self.shape[0])
-        c = None if self.inner_weight is None else self.inner_weight
+        c = self.inner_weight
 
-        def task(part: slice) -> None:
-            Y, u, v = self._reconstruct(A, B, part)
+        def task(part: slice, Y: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
             square_errors(u, v, Y)
-            axis = 0 if self._transposed else 1
-            if c is None:
-                out[part] = Y.sum(axis=axis, dtype=float)
-            else:
-                out[part] = c @ Y if self._transposed else Y @ c
+            if self._transposed:
+                return (Y.sum(axis=0, dtype=float) if c is None else c[part] @ Y,)
+            return (Y.sum(axis=1, dtype=float) if c is None else Y @ c,)
 
-        self._over_parts(task)
+        self._over_parts(A, B, (out,), task)
         return out
 
     def row_squares(self) -> np.ndarray:
@@ -268,28 +325,57 @@ class Dense(InMemory):
             over_rows(lambda a, b: row_squares(self._u, out, a, b), len(out), grain=worthwhile(self.shape[1]))
         return out
 
-    def _over_parts(self, task: Callable[[slice], None]) -> None:
-        """Call `task` for parts of the rows, each small enough for its reconstruction to stay in cache."""
-        n, m = self.shape
-        height = max(1, PART_ENTRIES // max(1, m))
+    def _over_parts(
+        self,
+        A: np.ndarray,
+        B: np.ndarray,
+        outs: tuple[np.ndarray, ...],
+        task: Callable[[slice, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, ...]],
+    ) -> None:
+        """Reconstruct A Bᵀ a few rows of memory at a time, and put together what `task` makes of each part of it.
 
-        def range_task(start: int, stop: int) -> None:
-            for first in range(start, stop, height):
-                task(slice(first, min(first + height, stop)))
+        A task is given a range of rows of memory, the reconstruction there, which it may write into, and u and v
+        beside it (v is empty without weights). It returns a piece of each of `outs`: the rows of that range, or,
+        where memory holds the transpose, what the range adds to all rows. Parts are small enough to stay in cache,
+        and are added up in an order that depends on the shape alone.
+        """
+        left, right = (B, A) if self._transposed else (A, B)
+        n, m = self._u.shape
+        height = max(1, PART_ENTRIES // max(1, m))
+        starts = range(0, n, height)
+
+        def pieces(start: int, stop: int) -> tuple[slice, tuple[np.ndarray, ...]]:
+            part = slice(start, min(stop, n))
+            v = self._u[:0] if self._v is None else self._v[part]
+            return part, task(part, left[part] @ right.T, self._u[part], v)
+
+        def stack(first: int, last: int) -> None:
+            for start in range(first, last, height):
+                part, made = pieces(start, min(start + height, last))
+                for out, piece in zip(outs, made):
+                    out[part] = piece
+
+        groups = np.array_split(np.asarray(starts), min(SUMS, max(1, len(starts))))
+        totals = [[np.zeros_like(out) for out in outs] for _ in groups] if self._transposed else []
+
+        def add(first: int, last: int) -> None:
+            for group, total in zip(groups[first:last], totals[first:last]):
+                for start in group:
+                    for sums, piece in zip(total, pieces(int(start), int(start) + height)[1]):
+                        sums += piece
 
         # Here and in the pool's other threads BLAS would start threads of its own, which spin on the same cores.
         with own_threads() if n > height else nullcontext():
-            over_rows(range_task, n, grain=worthwhile(10.0 * m, 16))
+            if not self._transposed:
+                over_rows(stack, n, grain=worthwhile(10.0 * m, 16))
+                return
+            over_rows(add, len(groups), grain=1)
+        for which, out in enumerate(outs):
+            out[:] = sum((total[which] for total in totals[1:]), start=totals[0][which])
 
-    def _reconstruct(self, A: np.ndarray, B: np.ndarray, part: slice) -> tuple[np.ndarray, ...]:
-        """Rows `part` of A Bᵀ, with u and v beside them, as they lie in memory; without weights v is empty."""
-        if self._transposed:
-            where: Any = (slice(None), part)
-            Y = B @ A[part].T
-        else:
-            where = part
-            Y = A[part] @ B.T
-        return Y, self._u[where], self._u[:0] if self._v is None else self._v[where]
+    def _times(self, Y: np.ndarray, part: slice, Bc: np.ndarray) -> np.ndarray:
+        """What rows `part` of memory, as they stand in Y, contribute to the product with Bc."""
+        return Y.T @ Bc[part] if self._transposed else Y @ Bc
 
     def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
         """Loss of each row."""
@@ -298,13 +384,12 @@ class Dense(InMemory):
         out = np.empty(self.shape[0])
         kernels = kernels_for(loss)
 
-        def task(part: slice) -> None:
-            Y, u, v = self._reconstruct(W, Ht, part)
-            sums = np.zeros(Y.shape[0])
+        def task(part: slice, Y: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
+            sums = np.zeros(len(Y))
             kernels.dense_divergence(u, v, Y, loss.parameter, shift, sums)
-            out[part] = Y.sum(axis=0, dtype=float) if self._transposed else sums
+            return (Y.sum(axis=0, dtype=float) if self._transposed else sums,)
 
-        self._over_parts(task)
+        self._over_parts(W, Ht, (out,), task)
         return out
 
     def ratio_sums(
@@ -320,15 +405,13 @@ class Dense(InMemory):
         if flat_weights:
             den[:] = Bc.sum(axis=0)
 
-        def task(part: slice) -> None:
-            Y, u, v = self._reconstruct(A, B, part)
+        def task(part: slice, Y: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
             P = Y[:0] if flat_weights else np.empty_like(Y)
             kernels.dense_ratios(u, v, Y, P, loss.parameter, shift)
-            num[part] = (Y.T if self._transposed else Y) @ Bc
-            if not flat_weights:
-                den[part] = (P.T if self._transposed else P) @ Bc
+            up = self._times(Y, part, Bc)
+            return (up,) if flat_weights else (up, self._times(P, part, Bc))
 
-        self._over_parts(task)
+        self._over_parts(A, B, (num,) if flat_weights else (num, den), task)
         return num, den
 
     def packed(self, start: int, stop: int) -> Iterator[RowSlab]:

@@ -176,6 +176,30 @@ class Sparse(InMemory):
             return Matrix.transposed_weight_product(self, A)
         return self.T.weight_product(A)
 
+    def raised(self, exponents: np.ndarray) -> Sparse:
+        """Each row times a power of two.
+
+        Parameters
+        ----------
+        exponents : array of int of shape (n_samples,)
+            Of the powers of two.
+
+        Returns
+        -------
+        Sparse
+            With values of its own.
+        """
+        return Sparse(
+            self._indptr,
+            self._indices,
+            np.ldexp(self._u, np.repeat(exponents, np.diff(self._indptr))),
+            self._v,
+            self.shape,
+            self.background,
+            row_weight=self.row_weight,
+            inner_weight=self.inner_weight,
+        )
+
     def rows(self, index: Any) -> Sparse:
         """Some of the rows; a range of them shares the memory."""
         if isinstance(index, slice) and index.step in (None, 1):

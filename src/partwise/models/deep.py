@@ -31,8 +31,8 @@ from partwise.models.label_readout import (
     trained_readout,
     typical_amounts,
 )
-from partwise.models.nmf import warn_unconverged
 from partwise.models.parameters import check_callbacks, choice, missing_mark, real, whole
+from partwise.models.run_end import warn_unconverged
 from partwise.models.summary import ending, summarise
 from partwise.models.units import Units, inside, outside
 from partwise.models.unseen import unseen_columns

@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 from partwise.domains.annotated import is_anndata, layer_in, matrix_of, say_other_layer
 from partwise.io.coding import Coding
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
+from partwise.matrix.span import Span, span_of
 from partwise.models.masks import without_mask
 from partwise.models.streams import row_source, stream
-from partwise.models.units import divided, exponent_of, largest_entry
+from partwise.models.units import divided, exponent_of
 from partwise.well_formed import require_well_formed
 
 
@@ -147,15 +148,19 @@ def given(
     refused unless `signed`.
     """
 
-    def check(array: Any) -> None:
-        whom = type(estimator).__name__
-        _check_entries(array, whom, missing_values is not None, positive, _is(missing_values, 0.0), signed)
-        check_highest(array, highest, loss_name)
+    def check(array: Any) -> Span:
+        whom, span = type(estimator).__name__, span_of(array)
+        unstored_missing = _is(missing_values, 0.0)
+        _check_entries(array, span, whom, missing_values is not None, positive, unstored_missing, signed)
+        check_highest(array, span, highest, loss_name)
+        return span
 
-    def wrap(array: Any, by_row: np.ndarray | None, weights: Any = None) -> InMemory:
+    def wrap(
+        array: Any, by_row: np.ndarray | None, weights: Any = None, span: Span | None = None
+    ) -> InMemory:
         if sp.issparse(array):
             return _sparse(array, missing_values, weights, by_row, positive)
-        return _dense(array, missing_values, weights, by_row)
+        return _dense(array, span_of(array) if span is None else span, missing_values, weights, by_row)
 
     read = row_source(X) if by_blocks else None
     if read is not None or isinstance(X, Matrix):
@@ -189,10 +194,12 @@ def given(
     if sp.issparse(array) and not array.has_canonical_format:
         array = array.copy()
         array.sum_duplicates()
-    check(array)
-    power = exponent_of(largest_entry(array)) if exponent is None else exponent
-    array = divided(array, power)
-    return Given(wrap(array, row_weight(sample_weight, array.shape[0]), weights), row_names(X), power, array)
+    span = check(array)
+    power = exponent_of(span.largest) if exponent is None else exponent
+    array = divided(array, power, span.largest)
+    by_row = row_weight(sample_weight, array.shape[0])
+    # (Whether anything is NaN does not depend on the units; where zeros are missing, division may make more of them.)
+    return Given(wrap(array, by_row, weights, span if power == 0 else None), row_names(X), power, array)
 
 
 def _check_n_features(estimator: Any, n_features: int, reset: bool) -> None:
@@ -223,22 +230,21 @@ def place_of(array: Any, bad: Any) -> str:
 
 
 def _check_entries(
-    array: Any, whom: str, allow_nan: bool, positive: bool, unstored_missing: bool, signed: bool
+    array: Any, span: Span, whom: str, allow_nan: bool, positive: bool, unstored_missing: bool, signed: bool
 ) -> None:
-    values = array.data if sp.issparse(array) else array
-    if values.size == 0:
-        return
-    low, high = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
+    low, high, nan = span
     if np.isinf(low) or np.isinf(high):
         raise ValueError(
             f"Input contains infinity: {place_of(array, np.isinf)}. Replace infinite entries, "
             "or mark them as missing with NaN."
         )
-    if not allow_nan and np.isnan(values).any():
+    if not allow_nan and nan:
         raise ValueError(
             f"Input X contains NaN: {place_of(array, np.isnan)}. "
             "With missing_values=nan, NaN marks an entry that was not observed."
         )
+    if np.isnan(low):
+        return
     if low < 0 and not signed:
         raise ValueError(
             f"Negative values in data passed to {whom}: {place_of(array, lambda v: v < 0)}. "
@@ -255,10 +261,9 @@ def _check_entries(
             )
 
 
-def check_highest(array: Any, highest: float, loss_name: str) -> None:
+def check_highest(array: Any, span: Span, highest: float, loss_name: str) -> None:
     """Raise ValueError if an entry is above what the loss can take."""
-    values = array.data if sp.issparse(array) else array
-    if np.isfinite(highest) and values.size and np.fmax.reduce(values, axis=None) > highest:
+    if span.high > highest:
         raise ValueError(
             f"beta_loss='{loss_name}' takes data between 0 and {highest:g}; "
             f"{place_of(array, lambda v: v > highest)}. Rescale the data, or choose another loss."
@@ -330,13 +335,14 @@ def _is(value: float | None, x: float) -> bool:
 
 
 def _dense(
-    X: np.ndarray, missing_values: float | None, weights: Any, row_weight: np.ndarray | None
+    X: np.ndarray, span: Span, missing_values: float | None, weights: Any, row_weight: np.ndarray | None
 ) -> InMemory:
     w = None if weights is None else entry_weights(_toarray(weights), X.shape)
     if w is not None:
         _check_fits(w, X.dtype)
     missing = None
-    if missing_values is not None:
+    # (Comparing every entry makes an array of truth values, which takes longer than all other checks together.)
+    if missing_values is not None and (span.nan or not np.isnan(missing_values)):
         missing = np.isnan(X) if np.isnan(missing_values) else (missing_values == X) | np.isnan(X)
         if not missing.any():
             missing = None

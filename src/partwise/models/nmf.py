@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from partwise.core import Callback, Problem, Result, Session, State, Stopping, run
@@ -33,8 +32,10 @@ from partwise.models.relevance import (
     warmed,
     with_relevance,
 )
+from partwise.models.run_end import last_loss, warn_unconverged
 from partwise.models.sampled_start import sample_helps, sampled_start
 from partwise.models.shares import shares_of
+from partwise.models.small_rows import solve_rows
 from partwise.models.summary import ending, summarise
 from partwise.models.units import Units, exponent_of, in_units, inside, logarithm_constant, outside
 from partwise.models.unseen import unseen_columns
@@ -326,7 +327,8 @@ class NMF(FactorModel):
         Returns
         -------
         array of shape (n_samples, n_components)
-            W, how much of each component is in each sample. A row's do not depend on the other rows.
+            W, how much of each component is in each sample. A row's do not depend on the other rows (but for losses
+            that are solved by multiplicative updates, within the tolerance).
         """
         check_is_fitted(self)
         check_nmf(self)
@@ -705,7 +707,7 @@ class NMF(FactorModel):
                 name=f"run{i}",
             )
             result.state.Ht[unseen] = 0.0
-            factors = self._finish(session, problem, result)
+            factors = self._finish(session, problem, solver, result)
             return _Outcome(
                 *factors, replace(result, reason="interrupted") if session.interrupted else result
             )
@@ -725,7 +727,7 @@ class NMF(FactorModel):
         return unseen_columns(self, problem.X.column_observed(), "the parts are zero there")
 
     def _finish(
-        self, session: Session, problem: Problem, result: Result[State]
+        self, session: Session, problem: Problem, solver: AlternatingSolver, result: Result[State]
     ) -> tuple[np.ndarray, np.ndarray, float, float, np.ndarray | None]:
         """W and Hᵀ after `partwise.models.convention`, W as `transform` gives it; loss, objective and relevances.
 
@@ -736,12 +738,17 @@ class NMF(FactorModel):
         W, Ht, known = pruned(problem, W, Ht)
         relevance = relevance_of(problem)
         tied = any(one is not relevance for one in problem.pairings) or problem.prior_W.couplings()
-        if self.tol > 0 and result.reason in ("converged", "max_iter") and not tied:
+        solved = self.tol > 0 and result.reason in ("converged", "max_iter") and not tied
+        if solved:
             with session.interruptible():
                 W = self._solve_rows(
                     problem, Ht, NO_PRIOR if relevance is None else relevance.prior_at(np.asarray(known))
                 )
-        loss = session.completed(lambda: problem.data_loss(W, Ht))
+        loss = float("nan")
+        if not solved and relevance is None:
+            loss = session.completed(lambda: last_loss(problem, solver, result))
+        if np.isnan(loss) or session.interrupted:
+            loss = session.completed(lambda: problem.data_loss(W, Ht))
         return W, Ht, loss, loss + session.completed(lambda: problem.prior_value(W, Ht)), known
 
     def _conventional(self, problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
@@ -765,7 +772,7 @@ class NMF(FactorModel):
             update_H=False,
             pairings=(),
         )
-        return self._solver_for(held).solve_rows(held, Ht, self.max_iter, self.tol)
+        return solve_rows(self._solver_for(held), held, Ht, self.max_iter, self.tol)
 
     def _keep(
         self,
@@ -864,20 +871,3 @@ class NMF(FactorModel):
         tags.input_tags.allow_nan = self.missing_values is not None
         tags.input_tags.positive_only = not self._signed
         return tags
-
-
-def warn_unconverged(model: Any, objective: Sequence[float]) -> None:
-    """Say so where a fit ended by `max_iter`, and how much the objective was still falling."""
-    if model.ended_by_ != "max_iter" or model.tol == 0:
-        return
-    window = min(10, len(objective) - 1)
-    # (Against where it fell from: a fit that has just begun may fall to a small part of that.)
-    fall = (objective[-1 - window] - objective[-1]) / window / max(abs(objective[-1 - window]), 1e-300)
-    accept = f", or set tol={2 * fall:.1g} to accept this" if model.tol < fall < 0.01 else ""
-    warnings.warn(
-        f"Maximum number of iterations {model.max_iter} reached. Increase it to improve convergence. "
-        f"The objective was still falling by {100 * fall:.2g} % per iteration: raise max_iter, for "
-        f"instance to {5 * model.max_iter}{accept}.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )

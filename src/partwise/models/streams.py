@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_array
 from partwise.domains.annotated import backed_rows
 from partwise.matrix import InMemory, RowBlocks
 from partwise.matrix.base import block_height, stored_cuts, stored_most
+from partwise.matrix.span import Span, span_of
 from partwise.models.masks import without_mask
-from partwise.models.units import divided, exponent_of, largest_entry
+from partwise.models.units import divided, exponent_of
 from partwise.well_formed import require_well_formed
 
 #: Memory-mapped arrays above this size are read block by block; smaller ones are used where they lie.
@@ -51,7 +52,7 @@ def row_source(X: Any) -> Callable[[], Iterable[Any]] | None:
 
 def stream(
     read: Callable[[], Iterable[Any]],
-    check: Callable[[Any], None],
+    check: Callable[[Any], Span],
     wrap: Callable[[Any, np.ndarray | None], InMemory],
     row_weight: Callable[[int], np.ndarray | None],
     exponent: int | None = 0,
@@ -63,7 +64,7 @@ def stream(
     read : callable
         Returns the blocks.
     check : callable
-        Raises ValueError for a block with entries that cannot be.
+        Raises ValueError for a block with entries that cannot be, and returns the span of the others.
     wrap : callable
         From a block and the weights of its rows to a matrix.
     row_weight : callable
@@ -89,14 +90,14 @@ def stream(
                 f"{block.shape[1]}."
             )
         try:
-            check(block)
+            span = check(block)
         except ValueError as error:
             raise ValueError(f"Row block {number}, which begins at row {sum(heights)}: {error}") from error
         heights.append(block.shape[0])
         entries += block.size
         kinds.add(block.dtype)
         weighted = weighted or wrap(block, None).weighted
-        largest = max(largest, largest_entry(block))
+        largest = max(largest, span.largest)
     if width is None:
         raise ValueError("X gave no row blocks; it must return at least one.")
     dtype = np.dtype(np.float32 if kinds == {np.dtype(np.float32)} else np.float64)
@@ -108,7 +109,8 @@ def stream(
         for block in _recut(_arrays(read())):
             stop = start + block.shape[0]
             part = None if weights is None else weights[start:stop]
-            yield wrap(divided(block.astype(dtype, copy=False), power), part)
+            block = block.astype(dtype, copy=False)
+            yield wrap(divided(block, power, span_of(block).largest), part)
             start = stop
 
     return RowBlocks(blocks, heights, width, dtype, weighted, weights, entries), power

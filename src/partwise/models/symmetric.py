@@ -19,6 +19,7 @@ from partwise.initial.spectral import random_root, spectral_root, turned
 from partwise.io.contents import Array, Maybe, Number
 from partwise.io.registry import register_model
 from partwise.matrix import Sparse
+from partwise.matrix.span import span_of
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.community_count import count_communities, description_length, joined_count
 from partwise.models.file_contents import FIT_CONTENTS, history_contents, restarts_contents
@@ -26,7 +27,7 @@ from partwise.models.inputs import place_of, row_names, validated
 from partwise.models.membership import labels_from, shares, voted
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
-from partwise.models.units import divided, exponent_of, inside, largest_entry, outside
+from partwise.models.units import divided, exponent_of, inside, outside
 from partwise.priors.scaled import times_power
 from partwise.solvers import pick_solver
 from partwise.solvers.symmetric import NodeDescent, NodeProblem, NodeState
@@ -304,8 +305,9 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         A = sp.csr_matrix(array, dtype=float, copy=True)
         A.sum_duplicates()
         A.eliminate_zeros()
-        exponent = exponent_of(largest_entry(A))
-        return _Edges(divided(A, exponent), exponent, array.dtype, row_names(X))
+        largest = span_of(A).largest
+        exponent = exponent_of(largest)
+        return _Edges(divided(A, exponent, largest), exponent, array.dtype, row_names(X))
 
     def _adjacency(self, A: sp.csr_matrix) -> sp.csr_matrix:
         """The graph as it is factored: symmetric, unless it is directed."""

@@ -33,6 +33,7 @@ from partwise.io.contents import Array, Either, Instance, Number, Record
 from partwise.io.registry import register_model
 from partwise.losses import Loss, as_loss
 from partwise.matrix import Sparse
+from partwise.matrix.span import span_of
 from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.inputs import Given, check_highest, row_weight
 from partwise.models.nmf import NMF
@@ -398,7 +399,7 @@ class TopicModel(TopicsMixin, NMF):
                 f"beta_loss={loss.name!r} needs positive data, and most words are not in most documents; use "
                 "'kullback-leibler' or 'frobenius'."
             )
-        check_highest(counts, loss.highest, loss.name)
+        check_highest(counts, span_of(counts), loss.highest, loss.name)
         empty = np.flatnonzero(np.diff(counts.indptr) == 0)
         if len(empty):
             which = ", ".join(map(str, empty[:5])) + ", …" * (len(empty) > 5)

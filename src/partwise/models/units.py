@@ -30,22 +30,16 @@ def exponent_of(largest: float) -> int:
     return int(np.frexp(largest)[1])
 
 
-def largest_entry(array: Any) -> float:
-    """The largest absolute value of an observed entry of an array or a sparse matrix, 0 if there is none."""
-    values = array.data if sp.issparse(array) else array
-    high, low = (reduce(values, axis=None, initial=0.0) for reduce in (np.fmax.reduce, np.fmin.reduce))
-    return float(max(high, -low))
-
-
-def divided(array: Any, exponent: int) -> Any:
+def divided(array: Any, exponent: int, largest: float) -> Any:
     """An array or sparse matrix divided by 2^exponent, in its own type; itself where the exponent is 0.
+
+    `largest` is the largest absolute value of its entries (see `partwise.matrix.span`).
 
     Raises
     ------
     ValueError
         If entries exceed what `ROOM` allows.
     """
-    largest = largest_entry(array)
     if largest and np.frexp(largest)[1] - exponent > ROOM[array.dtype]:
         raise ValueError(
             f"X has entries up to {largest:g}; here, in {array.dtype}, entries may be up to "

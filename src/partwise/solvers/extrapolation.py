@@ -14,7 +14,7 @@ which cannot raise it. So the objective of the points handed out never rises.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,9 +24,6 @@ from partwise.jit import njit
 from partwise.parallel import over_rows, worthwhile
 from partwise.priors import Terms
 
-#: (rows, A) → rows of W moved on, after their update and before H is updated from them.
-Push = Callable[[slice, np.ndarray], np.ndarray]
-
 
 class Attempted(NamedTuple):
     """One iteration from a state, whose factors it replaced: violation met, objective, and W before it was pushed."""
@@ -34,10 +31,6 @@ class Attempted(NamedTuple):
     violation: float
     objective: float
     W_plain: np.ndarray
-
-
-#: (state, push) → what one iteration did.
-Attempt = Callable[[State, Push | None], Attempted]
 
 
 @dataclass
@@ -127,7 +120,54 @@ def balance(problem: Problem, state: State) -> None:
     # New arrays: the factors and what is remembered of them may share memory.
     state.W, state.Ht = state.W * grown, state.Ht * shrunk
     if state.extra is not None:
+        # (Sums that were found with the old factors no longer hold.)
+        state.extra = {key: part for key, part in state.extra.items() if key not in KNOWN}
         state.extra |= {"W": state.extra["W"] * grown, "Ht": state.extra["Ht"] * shrunk}
+
+
+@dataclass(frozen=True)
+class Push:
+    """How a step moves W on before H is updated from it, and where the next step will begin.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is solved.
+    momentum : Momentum
+        β of this step.
+    W_last : array of shape (n_samples, n_components), optional
+        W of the step before, before it was moved on; None in a first step, which moves nothing.
+    Ht : array of shape (n_features, n_components)
+        The transpose of H at the beginning of this step.
+    """
+
+    problem: Problem
+    momentum: Momentum
+    W_last: np.ndarray | None
+    Ht: np.ndarray
+
+    def __call__(self, rows: slice, A: np.ndarray) -> np.ndarray:
+        """Rows of W moved on, after their update and before H is updated from them."""
+        if self.W_last is None:
+            return A
+        terms = self.problem.terms_W
+        return pushed(A, self.W_last[rows], self.momentum.beta, lowest(self.problem, terms), terms)
+
+    def ahead(self, Ht: np.ndarray) -> np.ndarray:
+        """What the next step holds when it updates W, if this one ends at `Ht` and its objective falls."""
+        if self.W_last is None:
+            return Ht
+        later = replace(self.momentum)
+        later.worked()
+        terms = self.problem.terms_H
+        return pushed(Ht, self.Ht, later.beta, lowest(self.problem, terms), terms)
+
+
+#: (state, push) → what one iteration did.
+Attempt = Callable[[State, Push | None], Attempted]
+
+#: What a step may leave in its state for the first half of the next: sums over the data at what that will hold.
+KNOWN = ("N", "G")
 
 
 def extrapolated_step(problem: Problem, state: State, attempt: Attempt, slack: float) -> tuple[State, Info]:
@@ -137,14 +177,13 @@ def extrapolated_step(problem: Problem, state: State, attempt: Attempt, slack: f
     extra = state.extra or {}
     momentum = Momentum(*extra.get("momentum", (0.5, 1.0, 0.5)))
     W_last, Ht_last = extra.get("W"), extra.get("Ht", state.Ht)
-    terms_W, terms_H = problem.terms_W, problem.terms_H
-    floor_W, floor_H = lowest(problem, terms_W), lowest(problem, terms_H)
-    trial = State(state.W, pushed(state.Ht, Ht_last, momentum.beta, floor_H, terms_H))
-
-    def push(rows: slice, A: np.ndarray) -> np.ndarray:
-        return A if W_last is None else pushed(A, W_last[rows], momentum.beta, floor_W, terms_W)
-
-    made = attempt(trial, push)
+    floor_H = lowest(problem, problem.terms_H)
+    trial = State(
+        state.W,
+        pushed(state.Ht, Ht_last, momentum.beta, floor_H, problem.terms_H),
+        {key: extra[key] for key in KNOWN if key in extra},
+    )
+    made = attempt(trial, Push(problem, replace(momentum), W_last, state.Ht))
     before = state.Ht
     if made.objective <= state.objective + slack:
         momentum.worked()
@@ -152,8 +191,10 @@ def extrapolated_step(problem: Problem, state: State, attempt: Attempt, slack: f
         momentum.failed()
         trial = State(state.W, state.Ht)
         made = attempt(trial, None)
+        trial.extra = None
     # The move from an arbitrary start says nothing of where to go on: H is not pushed along it.
     kept = {"momentum": momentum.array(), "W": made.W_plain, "Ht": before if W_last is not None else trial.Ht}
     state.W, state.Ht, state.extra, state.objective = trial.W, trial.Ht, kept, made.objective
+    state.extra |= {key: part for key, part in (trial.extra or {}).items() if key in KNOWN}
     state.iteration += 1
     return state, Info(state.iteration, state.objective, made.violation)

@@ -101,7 +101,8 @@ class FilledHals(AlternatingSolver):
         assert holes is not None
         W, violation = at.W.copy(), 0.0
         order = self._order(problem.order_W(k), rng)
-        N, _ = filled_product(X, W, at.Ht, holes.by_row)
+        extra = at.extra or {}
+        N = extra.pop("N") if "N" in extra else filled_product(X, W, at.Ht, holes.by_row)[0]
         terms = problem.terms_at_W(at.W, at.Ht)
         violation += sweep(W, (N, X.gram(at.Ht)), terms, order, self._sweeps(X, len(W), k), 0.1)
         at.W = W if push is None else push(slice(0, len(W)), W)
@@ -115,9 +116,11 @@ class FilledHals(AlternatingSolver):
         violation += sweep(Ht, (N, G), terms, order, self._sweeps(X, len(Ht), k), 0.1)
         at.Ht = Ht
         if observed is None:
-            rows = X.squared_error(at.W, Ht)
-            loss = 0.5 * float(rows.sum() if X.row_weight is None else rows @ X.row_weight)
-            return Attempted(violation, loss + problem.prior_value(at.W, at.Ht), W)
+            # The reconstruction that gives the objective also fills in for the next step: it goes on from this one.
+            held = Ht if push is None else push.ahead(Ht)
+            N, error = X.filled_product_and_error(at.W, Ht, held)
+            at.extra = {"N": N}
+            return Attempted(violation, 0.5 * error + problem.prior_value(at.W, at.Ht), W)
         whole = float(np.vdot(G.astype(float), (Ht.T @ Ht).astype(float)))
         made_up = missing_squares(X, at.W, Ht, holes.by_row)
         loss = problem.constant() - inner_product(observed, Ht) + 0.5 * (whole - made_up)

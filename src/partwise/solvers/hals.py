@@ -63,13 +63,15 @@ class Hals(AlternatingSolver):
         return rounding(problem)
 
     def value(self, problem: Problem, state: State) -> float:
-        """From one product with X, as the steps find it."""
+        """From one product with X, as the steps find it; the state keeps the product for the first of them."""
+        G = problem.X.gram(state.Ht) if isinstance(problem.X, InMemory) else state.Ht.T @ state.Ht
 
         def task(rows: slice, block: InMemory, A: np.ndarray) -> Any:
-            sums = gram_sums(block, A, state.Ht)
-            return (), (np.array(_gram_loss(A, sums, block.row_weight, block.row_groups)),)
+            N = block.product(block.inner(state.Ht))
+            return (N,), (np.array(_gram_loss(A, (N, G), block.row_weight, block.row_groups)),)
 
-        (loss,) = problem.X.map_reduce(task, state.W)[1]
+        (N,), (loss,) = problem.X.map_reduce(task, state.W)
+        state.extra = {**(state.extra or {}), "N": N, "G": G}
         return max(problem.constant() + float(loss), 0.0) + problem.prior_value(state.W, state.Ht)
 
     def attempt(self, problem: Problem, at: State, push: Push | None, rng: np.random.Generator) -> Attempted:
@@ -77,7 +79,10 @@ class Hals(AlternatingSolver):
         n, m = problem.X.shape
         groups_W, groups_H = row_groups(problem.X), column_groups(problem.X)
         update_W, update_H = self._update(problem, rng, n, groups_W), self._update(problem, rng, m, groups_H)
-        done = one_pass(problem, at, gram_sums, update_W, update_H, push)
+        extra = at.extra or {}
+        # Sums that `value` found at the start: no step has moved H since.
+        known = (extra.pop("N"), extra.pop("G")) if "N" in extra else None
+        done = one_pass(problem, at, gram_sums, update_W, update_H, push, known)
         if problem.update_H:
             loss = _gram_loss(at.Ht, done.sums, None, groups_H)
         else:

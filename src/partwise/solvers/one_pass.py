@@ -36,17 +36,19 @@ def one_pass(
     update_W: Update,
     update_H: Update,
     push: Push | None = None,
+    known: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Passed:
     """Update each block's rows of W, collect what H needs of them, then update H. Replaces the factors of the state.
 
-    `push`, if given, moves each block's rows of W on before H is updated from them.
+    `push`, if given, moves each block's rows of W on before H is updated from them. `known` are the sums for the
+    update of W where they have been found before; the first has a row for each row of X.
     """
     k = state.W.shape[1]
     terms, order = problem.terms_at_W(state.W, state.Ht), problem.order_W(k)
 
     def task(rows: slice, block: InMemory, A: np.ndarray) -> Any:
         A = A.copy()
-        sums = gather(block, A, state.Ht)
+        sums = gather(block, A, state.Ht) if known is None else (known[0][rows], known[1])
         violation = update_W(A, sums, terms.rows(rows), order)
         plain = A
         if push is not None:
