@@ -171,3 +171,19 @@ def test_a_graph_that_has_nothing_to_do_with_the_data_gets_no_weight(loss):
         edges = np.triu(rng.random((120, 120)) < 0.04, 1)
         graph = (edges + edges.T).astype(float)
         assert GraphNMF(3, graph=graph, beta_loss=loss).fit(X).graph_weight_ == 0
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_auto_takes_a_good_graph_of_few_rows_with_few_entries(shuffled):
+    """Of eight such tables three were fitted without their graph; with its nodes in another order all must be."""
+    taken = 0
+    for seed in range(1, 7):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat([0, 1, 2], 40)
+        rates = np.full((3, 60), 0.05) + 0.15 * np.repeat(np.eye(3), 20, axis=1)
+        X = rng.poisson(rates[groups]).astype(float)
+        tied = rng.permutation(groups) if shuffled else groups
+        edges = np.triu(rng.random((120, 120)) < np.where(tied[:, None] == tied, 0.15, 0.01), 1)
+        model = GraphNMF(3, graph=(edges + edges.T).astype(float), beta_loss="kl").fit(X)
+        taken += model.graph_weight_ > 0
+    assert taken == 0 if shuffled else taken >= 5

@@ -1,10 +1,11 @@
 """How much a graph should count, chosen without labels: by how well it predicts entries that were not seen.
 
 With the components held, the rows of W are found from half of the columns, once for each weight of the graph penalty,
-and judged by the loss on the other half; then the halves change places. Neighbours help where a row's own entries say
-too little of it (few words, weak signals). Where they say enough (hundreds of pixels for a few dozen parts), any
-smoothing makes the prediction worse, and the chosen weight is 0. A penalty on W also shrinks it, which helps to
-predict noise whatever the graph; so the graph must do better than itself with its nodes in another order.
+and judged by the loss on the other half; then the halves change places, and where rows are few others are drawn.
+Neighbours help where a row's own entries say too little of it (few words, weak signals). Where they say enough
+(hundreds of pixels for a few dozen parts), any smoothing makes the prediction worse, and the chosen weight is 0. A
+penalty on W also shrinks it, which helps to predict noise whatever the graph; so the graph must do better than itself
+with its nodes in another order.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ from partwise.solvers import pick_solver
 TRIED = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 #: Gains below this share of the loss are none, nor those over a shuffled graph by fewer standard errors than this.
 LEAST, SURE = 0.01, 3.0
+#: Where rows are too few to be sure by, orders of the nodes that are tried, and by how many standard deviations of
+#: their losses the graph must beat them.
+ORDERS, BEYOND = 8, 4.0
+#: Rows of all halves together: few rows are judged on several pairs of halves, at most so many.
+ROWS, SPLITS = 2000, 8
 #: Steps of W for each weight, and after how many weights that are all worse no stronger one is tried.
 STEPS, RISES = 30, 3
 
@@ -54,10 +60,12 @@ def chosen_weight(
     """
     X = problem.X
     assert isinstance(X, InMemory)
-    columns = rng.permutation(X.shape[1])
-    halves = np.sort(columns[::2]), np.sort(columns[1::2])
-    if not len(halves[1]):
+    if X.shape[1] < 2:
         return 0.0
+    halves = []
+    for _ in range(max(1, min(SPLITS, ROWS // X.shape[0]))):
+        columns = rng.permutation(X.shape[1])
+        halves.append((np.sort(columns[::2]), np.sort(columns[1::2])))
     Ht = np.asarray(Ht, dtype=float)
     sizes = np.sqrt((Ht * Ht).sum(axis=0)) if size == "norm" else Ht.sum(axis=0)
     sizes = np.where(sizes > 0, sizes, 1.0)
@@ -66,20 +74,28 @@ def chosen_weight(
     unit = problem.data_loss(W, Ht) / penalty if penalty > 0 else 0.0
     if not 0 < unit < np.inf:
         return 0.0
-    # The same graph with its nodes in another order.
-    order = rng.permutation(X.shape[0])
-    shuffled = Graph(graph.adjacency[order][:, order])
     r = np.ones(X.shape[0]) if X.row_weight is None else X.row_weight
     tried = _Tried(problem, W, Ht, graph, unit, halves)
     best = tried.best_of(TRIED)
     base, found = tried.losses[0.0], tried.losses[best]
     if found @ r > (1.0 - LEAST) * (base @ r):
         return 0.0
+
+    def shuffled() -> np.ndarray:
+        """Losses of rows by the same graph with its nodes in another order."""
+        order = rng.permutation(X.shape[0])
+        chance = _Tried(problem, W, Ht, Graph(graph.adjacency[order][:, order]), unit, halves)
+        chance.W = tried.untied
+        return r * chance.loss(best)
+
     # Row by row, for what the order of the nodes adds or takes is small beside what rows differ by.
-    chance = _Tried(problem, W, Ht, shuffled, unit, halves)
-    chance.W = tried.untied
-    better = r * (chance.loss(best) - found)
-    sure = better.sum() > SURE * np.sqrt(len(better)) * better.std()
+    better = [shuffled() - r * found]
+    sure = better[0].sum() > SURE * np.sqrt(len(found)) * better[0].std()
+    if not sure and better[0].sum() > 0:
+        # Few rows differ too much for that: how much do orders?
+        better += [shuffled() - r * found for _ in range(ORDERS - 1)]
+        totals = np.array([one.sum() for one in better])
+        sure = totals.mean() > BEYOND * totals.std(ddof=1)
     return float(unit * best) if sure else 0.0
 
 
@@ -93,7 +109,7 @@ class _Tried:
         Ht: np.ndarray,
         graph: Graph,
         unit: float,
-        halves: tuple[np.ndarray, ...],
+        halves: Sequence[tuple[np.ndarray, np.ndarray]],
     ) -> None:
         self.problem, self.graph, self.unit = problem, graph, unit
         self.losses: dict[float, np.ndarray] = {}
@@ -104,9 +120,10 @@ class _Tried:
                 _of_columns(problem, unseen).X,
                 Ht[unseen],
             )
-            for seen, unseen in (halves, halves[::-1])
+            for pair in halves
+            for seen, unseen in (pair, pair[::-1])
         ]
-        self.W = [W, W]
+        self.W = [W] * len(self.halves)
         #: W at weight 0.
         self.untied = self.W
 

@@ -53,10 +53,10 @@ def reproduce_hints(
 def documents() -> tuple[dict[str, np.ndarray], np.ndarray]:
     """W of documents of about six words in three groups, without and with a graph of friends."""
     rng = np.random.default_rng(0)
-    groups = np.repeat([0, 1, 2], 40)
+    groups = np.repeat([0, 1, 2], 80)
     rates = np.full((3, 60), 0.05) + 0.15 * np.repeat(np.eye(3), 20, axis=1)
     X = rng.poisson(rates[groups]).astype(float)
-    friends = np.triu(rng.random((120, 120)) < np.where(groups[:, None] == groups, 0.15, 0.01), 1)
+    friends = np.triu(rng.random((240, 240)) < np.where(groups[:, None] == groups, 0.15, 0.01), 1)
     graph = (friends + friends.T).astype(float)
     models = {"NMF": NMF(3, beta_loss="kl"), "GraphNMF": GraphNMF(3, graph=graph, beta_loss="kl")}
     usage = {}
