@@ -25,6 +25,7 @@ from partwise.io.registry import register_model
 from partwise.models.base import FactorModel, as_generator, fit_session
 from partwise.models.file_contents import BOOLEAN_CONTENTS
 from partwise.models.inputs import entry_weights, row_names, row_weight, validated
+from partwise.models.names import aligned_weights
 from partwise.models.parameters import check_boolean, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.tile_details import tile_details
@@ -360,7 +361,9 @@ class BooleanMF(FactorModel):
         check_is_fitted(self)
         whole("n_restarts", n_restarts, 0)
         whole("n_resamples", n_resamples, 0)
-        table, numbers, X, weights, seen = self._observed(self._array(X, reset=False), weights, sample_weight)
+        table, numbers, X, weights, seen = self._observed(
+            self._array(X, reset=False), aligned_weights(weights, X), sample_weight
+        )
         columns = np.ascontiguousarray(self.components_[:, seen])
         tiles = Tiles(usage_of(table, columns, Prices(*self.prices_)), columns, 0.0)
         rng = as_generator(self.random_state)
@@ -399,7 +402,7 @@ class BooleanMF(FactorModel):
         """Find the tiles and set the attributes; which rows use which tiles, `every_row` or those of some weight."""
         check_boolean(self)
         table, numbers, array, weights, seen = self._observed(
-            self._array(X, reset=True), weights, sample_weight
+            self._array(X, reset=True), aligned_weights(weights, X), sample_weight
         )
         unseen_columns(self, seen, "no tile has such a column")
         settings = self._settings()
@@ -485,7 +488,7 @@ class BooleanMF(FactorModel):
         self, X: Any, weights: Any = None, sample_weight: Any = None, *, reset: bool
     ) -> tuple[BitTable, Any]:
         """The packed table, and the numbers that the relaxed starts read."""
-        return self._packed(self._array(X, reset=reset), weights, sample_weight)
+        return self._packed(self._array(X, reset=reset), aligned_weights(weights, X), sample_weight)
 
     def _observed(self, array: Any, weights: Any, sample_weight: Any) -> Observed:
         """The data without the columns that have no observed entry.

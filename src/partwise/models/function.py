@@ -9,6 +9,7 @@ import numpy as np
 
 from partwise.losses import as_loss
 from partwise.models.inputs import check_start
+from partwise.models.names import aligned_columns, column_labels
 from partwise.models.nmf import NMF
 from partwise.models.parameters import check_nmf
 from partwise.models.units import inside, outside
@@ -77,6 +78,7 @@ def non_negative_factorization(
         raise ValueError("update_H=False needs H, the components to hold.")
     data = model._given(X, reset=True, weights=weights, sample_weight=sample_weight)
     k = np.shape(H)[0] if n_components in ("auto", None) else int(n_components)
+    H = aligned_columns(H, column_labels(X) or getattr(model, "feature_names_in_", None), "H")
     H = check_start(H, (k, data.X.shape[1]), "NMF (input H)", data.X.dtype)
     loss = as_loss(model.beta_loss)
     units = model._units(data.X, data.exponent, loss, H)

@@ -16,7 +16,9 @@ from partwise.domains.annotated import is_anndata, layer_in, matrix_of, say_othe
 from partwise.io.coding import Coding
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
 from partwise.matrix.span import Span, span_of
+from partwise.models.block_names import BlockNames
 from partwise.models.masks import without_mask
+from partwise.models.names import aligned_weights, require_different_names
 from partwise.models.streams import row_source, stream
 from partwise.models.units import divided, exponent_of
 from partwise.well_formed import require_well_formed
@@ -43,7 +45,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     Returns X, or X and y if there is a y. Where `checks` accept no sparse X, that of an AnnData is made dense.
     """
     if not is_anndata(X):
-        _require_different_names(X)
+        require_different_names(X)
         if reset:
             remember_layer(estimator, None)
         # Before scikit-learn converts it: scipy's conversions trust the indices too.
@@ -113,18 +115,6 @@ def remember_layer(estimator: Any, layer: str | None) -> None:
         estimator.reading_ = Coding(options={"key": layer}).kept()
 
 
-def _require_different_names(X: Any) -> None:
-    """Refuse a DataFrame with two columns of one name: scikit-learn lets the library under it complain of its own."""
-    names = getattr(X, "columns", None)
-    if names is None or not hasattr(names, "is_unique") or names.is_unique:
-        return
-    twice = names[names.duplicated()][0]
-    raise ValueError(
-        f"Several columns of this DataFrame have the same name, as {twice!r}. Rename them, or give X.to_numpy(), "
-        "which has no names."
-    )
-
-
 def given(
     estimator: Any,
     X: Any,
@@ -169,9 +159,10 @@ def given(
                 "weights need X as an array or a sparse matrix; row blocks carry NaN where nothing was seen."
             )
         matrix, power = X, 0
+        names = BlockNames(estimator, reset)
         if read is not None:
             matrix, power = stream(
-                read, check, wrap, lambda n_rows: row_weight(sample_weight, n_rows), exponent
+                names.watched(read), check, wrap, lambda n_rows: row_weight(sample_weight, n_rows), exponent
             )
         elif sample_weight is not None:
             raise ValueError(
@@ -181,8 +172,13 @@ def given(
             check_names(estimator, X, reset)
         else:
             _check_n_features(estimator, matrix.shape[1], reset)
+            if read is not None:
+                names.settle(estimator, reset)
+            if reset:
+                remember_layer(estimator, names.layer)
         return Given(matrix, row_names(X), exponent=power)
     require_well_formed(weights, "weights")
+    weights = aligned_weights(weights, X)
     array = validated(
         estimator,
         X,
@@ -206,7 +202,7 @@ def _check_n_features(estimator: Any, n_features: int, reset: bool) -> None:
     """What scikit-learn does for arrays."""
     if reset:
         estimator.n_features_in_ = n_features
-        # Blocks have no names; those of an earlier fit would be wrong.
+        # A `Matrix` has no names; those of an earlier fit would be wrong.
         estimator.__dict__.pop("feature_names_in_", None)
     elif estimator.n_features_in_ != n_features:
         raise ValueError(

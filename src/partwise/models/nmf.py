@@ -22,6 +22,7 @@ from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.frobenius_start import frobenius_start, helps
 from partwise.models.inputs import Given, check_start, given
 from partwise.models.loss_estimate import with_estimated_loss
+from partwise.models.names import aligned_columns, column_labels
 from partwise.models.parameters import check_nmf
 from partwise.models.relevance import (
     SHARPER,
@@ -117,8 +118,9 @@ class NMF(FactorModel):
     missing_values : nan, 0 or None, default=nan
         What marks an unobserved entry. With sparse X unstored entries are zeros, unless this is 0, which makes
         them unobserved. None refuses NaN.
-    fixed_components : array of shape (n_fixed, n_features), optional
-        The first rows of H, held as given while the others are learned.
+    fixed_components : array or DataFrame of shape (n_fixed, n_features), optional
+        The first rows of H, held as given while the others are learned. Columns with names are put into the order of
+        those of X.
     scale : {"samples", "components"} or None, default="samples"
         How W and H share a part's size, which the product leaves open. "samples": the root mean square of every
         column of W over the samples of the fit is ½, as suits a classifier or a clustering that follows.
@@ -301,7 +303,8 @@ class NMF(FactorModel):
             How much each row counts: 2 is the same as the row occurring twice.
         weights : array or sparse matrix of shape (n_samples, n_features), optional
             How much each entry counts; 0 is the same as missing. With sparse X: sparse with the pattern of
-            X, or one number for each stored entry.
+            X, or one number for each stored entry. A DataFrame is put into the order of X by the names of its
+            columns and rows, where both have such.
         checkpoint : path, optional
             Folder in which the fit saves its state every ten seconds. A later call with the same data and parameters
             goes on from there, and ends with the same bits as if it had never been stopped.
@@ -397,9 +400,10 @@ class NMF(FactorModel):
                 f"X ({data.X.shape[0]} × {data.X.shape[1]}) has no observed entry {which} zero: "
                 "there are no parts to learn. Check that the right data were loaded."
             )
-        fixed = self._fixed(data.X)
+        names = column_labels(X) or getattr(self, "feature_names_in_", None)
+        fixed = self._fixed(data.X, names)
         k = self._count_components(data.X, W, H, fixed)
-        given_start = self._given_start(data.X, k, W, H)
+        given_start = self._given_start(data.X, k, W, aligned_columns(H, names, "H"))
         loss = self._loss()
         units = self._units(data.X, data.exponent, loss, fixed if given_start is None else given_start[1])
         if fixed is not None:
@@ -526,10 +530,11 @@ class NMF(FactorModel):
             signed=self._signed,
         )
 
-    def _fixed(self, X: Matrix) -> np.ndarray | None:
+    def _fixed(self, X: Matrix, names: Sequence[Any] | None) -> np.ndarray | None:
         if self.fixed_components is None:
             return None
-        fixed = check_array(self.fixed_components, dtype=X.dtype, input_name="fixed_components")
+        fixed = aligned_columns(self.fixed_components, names, "fixed_components")
+        fixed = check_array(fixed, dtype=X.dtype, input_name="fixed_components")
         if fixed.shape[1] != X.shape[1]:
             raise ValueError(
                 f"fixed_components must have one column for each of the {X.shape[1]} features; "

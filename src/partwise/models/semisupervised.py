@@ -34,6 +34,7 @@ from partwise.models.label_readout import (
     trained_readout,
     typical_amounts,
 )
+from partwise.models.names import aligned_weights
 from partwise.models.parameters import choice, real
 from partwise.models.units import Units, outside
 from partwise.models.variant import NMFVariant
@@ -127,7 +128,9 @@ class WithLabels(ClassifierMixin, NMFVariant):
         self._y, self._mask = y, mask
         try:
             # Labels count beside entries of the largest weight, whatever the units of the weights.
-            return self._fit(X, None, None, sample_weight, over_largest(weights), checkpoint)
+            return self._fit(
+                X, None, None, sample_weight, over_largest(aligned_weights(weights, X)), checkpoint
+            )
         finally:
             for name in ("_y", "_mask", "_labels", "_sizes"):
                 self.__dict__.pop(name, None)
