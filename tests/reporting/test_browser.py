@@ -100,6 +100,43 @@ def test_a_page_of_every_kind_works_and_loads_nothing(name, browser, pages):
     opened.context.close()
 
 
+def test_every_column_of_a_table_of_tiles_is_named(browser, pages):
+    path, _ = pages("boolean")
+    columns = len(case("boolean")[1]["feature_names"])
+    for width in (1280, 700):
+        opened = Opened(browser, path, width=width)
+        seen = opened.page.evaluate(
+            "[...document.querySelectorAll('[data-figure=tiles] .xtick text')].map((one) => {"
+            " const box = one.getBoundingClientRect();"
+            " const edge = one.closest('[data-figure]').getBoundingClientRect();"
+            " return getComputedStyle(one).display !== 'none' && box.width > 0"
+            "   && box.right <= edge.right + 1 && box.top >= edge.top - 1; })"
+        )
+        assert len(seen) == columns
+        assert all(seen)
+        opened.context.close()
+
+
+def test_tools_of_charts_are_there_for_a_mouse_and_hide_nothing(browser, pages):
+    path, _ = pages("boolean")
+    opened = Opened(browser, path)
+    bars = opened.page.locator("[data-figure] .modebar")
+    assert bars.count()
+    grounds = opened.page.evaluate(
+        "[...document.querySelectorAll('[data-figure] .modebar, [data-figure] .modebar-group')]"
+        ".map((one) => getComputedStyle(one).backgroundColor)"
+    )
+    assert set(grounds) == {"rgba(0, 0, 0, 0)"}
+    opened.context.close()
+    context = browser.new_context(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.evaluate("matchMedia('(hover: none)').matches")
+    assert page.locator("[data-figure] .main-svg").count()
+    assert page.locator("[data-figure] .modebar-btn").count() == 0
+    context.close()
+
+
 def test_sounds_of_a_separation_play_and_spectra_are_drawn(browser, tmp_path):
     from calling import call
     from scipy.io import wavfile

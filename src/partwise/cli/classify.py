@@ -234,7 +234,8 @@ def labelled(
     if y is not None and len(y) != n:
         raise ValueError(f"{path} has {n} rows, but there are {len(y)} labels in {labels}.")
     rows = names_or_numbers(table.row_names, n, "row")
-    return Samples(X, rows, table.column_names, str(path), y, coding=table.coding)
+    named = table.row_names is not None
+    return Samples(X, rows, table.column_names, str(path), y, coding=table.coding, named=named)
 
 
 def with_labels_like(known: Samples, new: Samples) -> Samples:

@@ -100,6 +100,7 @@ def fit(
     """
     from partwise.cli.classify import picture_size
     from partwise.cli.columns import without_blank
+    from partwise.cli.graph_nodes import place_graph, with_nodes_in_order
     from partwise.cli.model_options import build_model
     from partwise.cli.pipeline import run
 
@@ -132,6 +133,8 @@ def fit(
     check_shape(size, samples.X)
     if size is None:
         samples = without_blank(samples, model)
+    samples = with_nodes_in_order(samples, model)
+    place_graph(model, samples)
     return run(
         model,
         samples,

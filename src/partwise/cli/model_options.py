@@ -43,10 +43,10 @@ def count_from(text: str) -> int | str:
 
 
 def graph_from(text: str) -> Any:
-    """A way to make a graph from the data, or the graph in a file."""
+    """A way to make a graph from the data, or the table of a file, which `place_graph` puts in order."""
     from partwise.io import read
 
-    return text if text in ("knn", "similarity") else read(text).data
+    return text if text in ("knn", "similarity") else read(text)
 
 
 def layers_from(text: str) -> tuple[int, ...]:

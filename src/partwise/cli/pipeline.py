@@ -44,7 +44,8 @@ Pictures = Sequence[tuple[str, Callable[[Path], None]]]
 @dataclass(frozen=True)
 class Samples:
     """Rows to learn from: X, names of rows and (where there are any) of columns, the file, labels, and the shape of a
-    row where rows are pictures. `more` are further arguments of the model's fit, `coding` says how the file was read.
+    row where rows are pictures. `more` are further arguments of the model's fit, `coding` says how the file was read,
+    `named` whether the names of the rows are those of the file.
     """
 
     X: Any
@@ -55,6 +56,7 @@ class Samples:
     shape: tuple[int, ...] | None = None
     more: dict[str, Any] = field(default_factory=dict)
     coding: Any = None
+    named: bool = True
 
     @classmethod
     def read(cls, data: Path, model: Any, reading: dict[str, Any]) -> Samples:
@@ -94,7 +96,8 @@ class Samples:
         for note in table.notes:
             say(f"Note: {note}")
         rows = names_or_numbers(table.row_names, table.shape[0], "row")
-        return cls(table.data, rows, table.column_names, str(table.source), coding=table.coding)
+        named = table.row_names is not None
+        return cls(table.data, rows, table.column_names, str(table.source), coding=table.coding, named=named)
 
     @classmethod
     def of_pictures(cls, pictures: Any, y: Any = None) -> Samples:

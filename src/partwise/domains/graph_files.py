@@ -17,6 +17,7 @@ from partwise.io.errors import DataError
 from partwise.io.npz import read_npz_arrays
 from partwise.io.reading import read, require_file
 from partwise.io.words import listing, shorten
+from partwise.node_names import ORDERED, column_order
 
 #: How files of edges end; each may be gz-compressed.
 EDGE_SUFFIXES = (".csv", ".tsv", ".txt", ".edges", ".edgelist", ".el", ".dat")
@@ -287,6 +288,15 @@ def _of_matrix_file(file: Path, source: str, directed: bool, key: str | None) ->
             "and a column for each node. Give an edge list (two columns), or factor the table with partwise fit."
         )
     names = table.row_names or table.column_names
+    notes = list(table.notes)
+    try:
+        order = column_order(table.row_names, table.column_names, source)
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    matrix = table.data
+    if order is not None:
+        matrix = matrix[:, order]
+        notes.append(ORDERED.format(source))
     attributes.update(table.text)
     if names is None and "names" in attributes:
         names = attributes.pop("names")
@@ -296,8 +306,8 @@ def _of_matrix_file(file: Path, source: str, directed: bool, key: str | None) ->
     attributes.update(
         {name: [str(value) for value in values.tolist()] for name, values in table.extra.items()}
     )
-    A = sp.coo_matrix(table.data, dtype=float)
-    edges = EdgeList(A.row.astype(np.int64), A.col.astype(np.int64), A.data, list(names), list(table.notes))
+    A = sp.coo_matrix(matrix, dtype=float)
+    edges = EdgeList(A.row.astype(np.int64), A.col.astype(np.int64), A.data, list(names), notes)
     symmetric = abs(sp.csr_matrix(A) - sp.csr_matrix(A).T).nnz == 0
     graph = graph_of_edges(edges, source, directed=True, attributes=attributes)
     if directed:

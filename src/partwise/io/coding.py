@@ -122,6 +122,27 @@ class Coding:
         meanings = left(self.meanings) if len(self.meanings) > 1 else self.meanings
         return replace(self, columns=columns, meanings=meanings)
 
+    def in_order(self, order: Sequence[int]) -> Coding:
+        """The coding of the table with its columns in another order.
+
+        Parameters
+        ----------
+        order : sequence of int
+            The columns of the new table, by their places in the old one.
+
+        Returns
+        -------
+        Coding
+            Of the new table.
+        """
+
+        def put(values: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(values[place] for place in order)
+
+        columns = None if self.columns is None else put(self.columns)
+        meanings = put(self.meanings) if len(self.meanings) > 1 else self.meanings
+        return replace(self, columns=columns, meanings=meanings)
+
     def merged(self) -> Coding:
         """The coding of the transposed table: one meaning for every cell.
 

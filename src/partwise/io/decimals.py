@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from partwise.io.answer_words import is_number
-from partwise.io.words import label, listing, shorten
+from partwise.io.words import THOUSANDS_COMMA, label, listing, shorten
 
 _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?")
 
@@ -87,9 +87,9 @@ _BELOW = re.compile(r"[-+]?\d{1,3}")
 
 
 def perhaps_thousands(
-    rows: Iterable[tuple[int, list[str]]], columns: Sequence[str] | None, source: str
+    rows: Iterable[tuple[int, list[str]]], columns: Sequence[str] | None, source: str, decimal: str = "."
 ) -> tuple[str, ...]:
-    """The note on columns whose points, read as decimal points, may stand between thousands.
+    """The note on columns whose points (or commas), read as decimal points, may stand between thousands.
 
     That is so where in all of the table exactly three digits follow a point, and in the same column numbers between
     100 and 1000 have none: 950 and 1.250. Measurements have other decimals somewhere, or all have three. (100 alone
@@ -103,7 +103,10 @@ def perhaps_thousands(
         The names of the columns that were read as numbers.
     source : str
         Begins the note.
+    decimal : "." or ","
+        What was read as the decimal point.
     """
+    shape = _GROUPED if decimal == "." else THOUSANDS_COMMA
     header: list[str] = []
     grouped: dict[int, tuple[str, int]] = {}
     hundreds: dict[int, str] = {}
@@ -117,8 +120,11 @@ def perhaps_thousands(
             header = ["", *header]
         for place, cell in enumerate(cells):
             text = cell.strip()
-            if "." in text and is_number(text):
-                if not _GROUPED.fullmatch(text):
+            if decimal == "," and "." in text and _GROUPED.fullmatch(text):
+                # Points stand there, and so commas do not.
+                return ()
+            if decimal in text and is_number(text.replace(decimal, ".")):
+                if not shape.fullmatch(text):
                     return ()
                 grouped.setdefault(place, (text, row))
             elif text.lstrip("+-").isdecimal():
@@ -134,10 +140,14 @@ def perhaps_thousands(
     text, row = grouped[found[0]]
     named = [header[place] if columns is not None else f"column {place + 1}" for place in found]
     which = f"column {listing(named)}" if len(named) == 1 else f"columns {listing(named)}"
+    mark, way = ("point", "add --decimal , (in Python: decimal=',')")
+    if decimal == ",":
+        mark, way = ("comma", "take the commas out of the file, and leave --decimal , away")
+    read = float(text.replace(decimal, "."))
     return (
-        f"{source}: the points of {which} were read as decimal points: '{text}' in row {row} is {float(text):g}. But "
-        f"three digits follow every point of the table, and numbers such as {hundreds[found[0]]} beside them have "
-        f"none: if '{text}' is {text.replace('.', '')}, add --decimal , (in Python: decimal=',').",
+        f"{source}: the {mark}s of {which} were read as decimal points: '{text}' in row {row} is {read:g}. But "
+        f"three digits follow every {mark} of the table, and numbers such as {hundreds[found[0]]} beside them have "
+        f"none: if '{text}' is {text.replace(decimal, '')}, {way}.",
     )
 
 

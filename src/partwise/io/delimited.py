@@ -63,8 +63,8 @@ def read_delimited(
         notes.append(f"{source}: {which} left out.")
     if doubt:
         notes.append(f"{source}: {doubt}")
-    if reading.decimal == "." and reading.coding is None and may_be_thousands(table.data):
-        notes += perhaps_thousands(some(), table.column_names, source)
+    if reading.coding is None and (reading.decimal == "," or may_be_thousands(table.data)):
+        notes += perhaps_thousands(some(), table.column_names, source, reading.decimal)
     return dataclasses.replace(table, notes=tuple(notes))
 
 

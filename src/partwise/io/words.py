@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 
-#: A number with a decimal comma, or with several points, which can only stand between thousands.
-DECIMAL_COMMA = re.compile(r"[-+]?((\d+|[1-9]\d{0,2}(\.\d{3})+),\d+|[1-9]\d{0,2}(\.\d{3}){2,})")
+#: A number with a decimal comma, with several points, which can only stand between thousands, or with commas there.
+DECIMAL_COMMA = re.compile(
+    r"[-+]?((\d+|[1-9]\d{0,2}(\.\d{3})+),\d+|[1-9]\d{0,2}(\.\d{3}){2,}|[1-9]\d{0,2}(,\d{3})+(\.\d+)?)"
+)
+#: A number whose commas may stand between thousands; if it has several, or a point too, they do.
+THOUSANDS_COMMA = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 
 
 def ordinal(number: int) -> str:
@@ -45,10 +49,25 @@ def text_column(
     )
     if place == 0:
         sentence += " If it holds row names, leave its header cell empty."
-    if DECIMAL_COMMA.fullmatch(example.strip()):
-        marks = "commas are decimal points" if "," in example else "points stand between thousands"
-        sentence += f" If its {marks}, add --decimal , (in Python: decimal=',')."
-    return sentence
+    return sentence + _about_marks(example.strip())
+
+
+def _about_marks(number: str) -> str:
+    """What to do about a number with a comma, or with points between thousands; "" for any other text."""
+    if not DECIMAL_COMMA.fullmatch(number):
+        return ""
+    thousands = THOUSANDS_COMMA.fullmatch(number) is not None
+    advice = ""
+    if not thousands or (number.count(",") == 1 and "." not in number):
+        marks = "commas are decimal points" if "," in number else "points stand between thousands"
+        advice = f" If its {marks}, add --decimal , (in Python: decimal=',')."
+    if thousands:
+        plain = number.replace(",", "")
+        advice += (
+            f" If its commas stand between thousands, so that '{number}' is {plain}, take them out of the file first "
+            "(in pandas: read_csv(..., thousands=','))."
+        )
+    return advice
 
 
 def only_text(source: str, name: str | None, place: int, example: str, row: int) -> str:

@@ -28,6 +28,7 @@ from partwise.models.membership import labels_from, shares, voted
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.units import divided, exponent_of, inside, outside
+from partwise.node_names import column_order, frame_names
 from partwise.priors.scaled import times_power
 from partwise.solvers import pick_solver
 from partwise.solvers.symmetric import NodeDescent, NodeProblem, NodeState
@@ -53,12 +54,25 @@ SYMMETRIC_CONTENTS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class _Edges:
-    """Edge weights divided by 2^exponent, the type they came in, and the names of the rows if they had any."""
+    """Edge weights divided by 2^exponent, the type they came in, and the names of the rows if they had any.
+
+    `order` is where the column of each row's node stands, None where nodes are in one order.
+    """
 
     A: sp.csr_matrix
     exponent: int
     dtype: Any
     row_names: Any
+    order: np.ndarray | None = None
+
+    @property
+    def by_row(self) -> sp.csr_matrix:
+        """Edge weights with nodes in the order of the rows, along both sides."""
+        return self.A if self.order is None else self.A[:, self.order]
+
+    def by_column(self, nodes: np.ndarray) -> np.ndarray:
+        """What was found of nodes, along the last axis, in the order of the columns."""
+        return nodes if self.order is None else np.ascontiguousarray(nodes[..., np.argsort(self.order)])
 
 
 @dataclass(frozen=True)
@@ -126,7 +140,8 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         their shares of W: W alone listens to nodes of high degree. Where the graph is directed, they are in
         proportion to the edges that W S Wᵀ gives the node by each community.
     components_ : array of shape (n_components, n)
-        Wᵀ, or S Wᵀ where the graph is directed: A ≈ W · components_. `fit_transform` returns W.
+        Wᵀ, or S Wᵀ where the graph is directed: A ≈ W · components_. `fit_transform` returns W. Nodes are in the
+        order of the columns of X here and in `node_weight_`, in that of its rows everywhere else.
     links_ : array of shape (n_components, n_components), or None
         S, where the graph is directed: the weight of edges from community to community; columns of W then sum to one.
     node_weight_ : array of shape (n,)
@@ -190,7 +205,8 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or AnnData of shape (n, n)
-            Nonnegative edge weights or similarities.
+            Nonnegative edge weights or similarities. Where index and columns of a DataFrame name the same nodes in
+            another order, they are matched by name; where they name others, that is an error.
         y : None
             Ignored.
         checkpoint : path, optional
@@ -267,7 +283,7 @@ class SymmetricNMF(ClusterMixin, FactorModel):
     def _fit(self, X: Any, checkpoint: Any) -> tuple[np.ndarray, Any]:
         self._validate_params()
         data = self._edges(X, reset=True)
-        A = self._adjacency(data.A)
+        A = self._adjacency(data)
         omega = self._weights(A)
         scale = sp.diags(np.sqrt(omega))
         problem = NodeProblem(sp.csr_matrix(scale @ A @ scale), self.directed)
@@ -307,10 +323,12 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         A.eliminate_zeros()
         largest = span_of(A).largest
         exponent = exponent_of(largest)
-        return _Edges(divided(A, exponent, largest), exponent, array.dtype, row_names(X))
+        order = _order_of(X) if reset and A.shape[0] == A.shape[1] else None
+        return _Edges(divided(A, exponent, largest), exponent, array.dtype, row_names(X), order)
 
-    def _adjacency(self, A: sp.csr_matrix) -> sp.csr_matrix:
-        """The graph as it is factored: symmetric, unless it is directed."""
+    def _adjacency(self, data: _Edges) -> sp.csr_matrix:
+        """The graph as it is factored: nodes in the order of the rows; symmetric, unless it is directed."""
+        A = data.by_row
         if A.shape[0] != A.shape[1]:
             raise ValueError(
                 "SymmetricNMF takes a graph, a square matrix with a row and a column for each node; got shape "
@@ -447,12 +465,13 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         dtype = data.dtype
         self.links_ = outside(S, data.exponent).astype(dtype) if self.directed else None
         H = self._outside(W, data).T if self.links_ is None else self.links_ @ W.T
-        self.components_ = np.ascontiguousarray(H, dtype=dtype)
+        # Columns as in X: A ≈ W · components_, and `transform` reads columns in that order.
+        self.components_ = np.ascontiguousarray(data.by_column(H), dtype=dtype)
         self.n_components_ = len(self.components_)
         share = self._votes(A, W, S)
         self.labels_ = labels_from(share)
         self.membership_ = shares(share).astype(dtype)
-        self.node_weight_ = omega
+        self.node_weight_ = data.by_column(omega)
         self.n_samples_fit_ = A.shape[0]
         self.n_iter_ = best.result.state.iteration
         self.objective_ = float(times_power(best.objective, power))
@@ -512,3 +531,12 @@ class SymmetricNMF(ClusterMixin, FactorModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = True
         return tags
+
+
+def _order_of(X: Any) -> np.ndarray | None:
+    """Where the column of each row's node stands in a DataFrame or AnnData; None where they are in one order."""
+    if row_names(X) is not None:
+        return column_order(list(X.obs_names), list(X.var_names), "The graph")
+    if hasattr(X, "index") and hasattr(X, "columns"):
+        return column_order(frame_names(X.index), frame_names(X.columns), "The graph")
+    return None

@@ -79,7 +79,9 @@ def section(source: Source) -> dict[str, Any] | None:
             "tickmode": "array",
             "tickvals": list(range(len(columns))) if all_columns else [],
             "ticktext": [short(one, 16) for one in columns] if all_columns else [],
-            "tickangle": -60,
+            # Upright, for a slanted label of the last column runs past the edge, where plotly hides it.
+            "tickangle": -90,
+            "ticklabeloverflow": "allow",
             "side": "top",
             "showgrid": False,
         },

@@ -35,11 +35,14 @@
       margin: { l: 8, r: 8, t: 12, b: 8 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: tone.soft },
       hoverlabel: { bgcolor: tone.card, bordercolor: tone.line, font: { color: tone.ink, size: 13 }, align: "left" },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: tone.soft, activecolor: tone.ink },
       legend: { orientation: "h", y: 1.12 }, dragmode: narrow ? false : "zoom",
       ...rest, xaxis: axis(xaxis, tone), yaxis: axis(yaxis, tone),
     };
   }
-  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], displayModeBar: "hover", plotlyServerURL: "" };
+  // Where nothing can hover, as on phones, the tool bar would always lie over the chart.
+  const hovers = !matchMedia("(hover: none)").matches;
+  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], displayModeBar: hovers ? "hover" : false, plotlyServerURL: "" };
 
   function draw() {
     const tone = tones();
