@@ -75,7 +75,7 @@ class CompileListener(Listener):
             if self._announced:
                 return
             self._announced = True
-        inform("compiling for this machine; this happens once, later runs find the result on disk")
+        inform("compiling for this machine; where the result can be kept on disk, this happens once")
 
     def clock(self) -> float:
         """Seconds, less those of compiling: stands still while a kernel is under way."""

@@ -61,7 +61,7 @@ def keep(dispatcher: Any) -> None:
 @functools.cache
 def warn_once(text: str) -> None:
     """A warning of the logger "partwise", once for each process."""
-    logging.getLogger("partwise").warning("partwise: %s", text)
+    logging.getLogger("partwise").warning("%s", text)
 
 
 class HomeLocator(UserFolder):

@@ -34,7 +34,7 @@ def fresh(tmp_path, monkeypatch):
     monkeypatch.setattr(
         kernel_cache,
         "warn_once",
-        lambda text: logging.getLogger("partwise").warning("partwise: %s", text),
+        lambda text: logging.getLogger("partwise").warning("%s", text),
     )
     path = tmp_path / "kernels_of_a_test.py"
     path.write_text(SOURCE, encoding="utf-8")

@@ -17,6 +17,7 @@ from partwise.datasets import load_digits, make_low_rank
 from partwise.losses import ALIASES
 from partwise.models.convention import conventional
 from partwise.priors import Gamma
+from partwise.solvers import scd
 from partwise.solvers.mu import MultiplicativeUpdate
 
 LOSSES = ["frobenius", "kullback-leibler", "itakura-saito", 1.5, 0.5, 3.0]
@@ -482,3 +483,38 @@ def test_row_weights_beyond_the_digits_of_sums_are_refused():
     for weight in (1e30, 1e-30):
         with pytest.raises(ValueError, match=r"largest sample_weight is .* Divide all of them by one number"):
             NMF(1).fit(np.ones((3, 2)), sample_weight=np.full(3, weight))
+
+
+def test_parts_that_missing_data_do_not_bound_stay_finite_and_are_told():
+    """Columns with one datum in a row that hardly has a part: on film ratings factors grew to NaN."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(1, 6, (150, 300)).astype(np.float32)
+    hidden = rng.random(X.shape) < 0.97
+    hidden[rng.integers(0, 150, 300), np.arange(300)] = False
+    X[hidden] = np.nan
+    with pytest.warns(UserWarning, match="do not bound the parts"):
+        model = NMF(10, max_iter=600, tol=0).fit(X)
+    assert np.isfinite(model.components_).all()
+    assert np.isfinite(model.history_["objective"]).all()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*do not bound the parts")
+        NMF(10, alpha_W=0.05, max_iter=300).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore:So many entries are missing")
+def test_entries_of_factors_that_missing_data_do_not_bound_have_a_bound(monkeypatch):
+    """Squares of 2e19 do not fit into float32: ratings of films ended in NaN after two hundred iterations."""
+    rng, most = np.random.default_rng(0), []
+    X = rng.integers(1, 6, (60, 120)).astype(np.float32)
+    hidden = rng.random(X.shape) < 0.95
+    hidden[rng.integers(0, 60, 120), np.arange(120)] = False
+    X[hidden] = np.nan
+    watch = [lambda info, state: most.append(max(state.W.max(), state.Ht.max()))]
+    model = NMF(6, init="random", max_iter=200, tol=0, callbacks=watch)
+    model.fit(X)
+    free = max(most)
+    most.clear()
+    monkeypatch.setitem(scd.HIGHEST, np.dtype(np.float32), 20.0)
+    model.fit(X)
+    # (Factors are pushed on along their last moves, past the bound, by less than as much again.)
+    assert max(most) <= 40.0 < free

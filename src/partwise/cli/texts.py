@@ -94,7 +94,7 @@ def miscounted(labels: str, count: int, data: str, documents: int, blank: int) -
     """The sentence on a file that has not one label for each document; blank lines may be why."""
     said = f"{labels} has {count} labels, and {data} has {documents} documents."
     if not blank:
-        return said
+        return said + (" Perhaps its first line is a header: remove it." if count == documents + 1 else "")
     lines = (
         "1 blank line, which is no document" if blank == 1 else f"{blank} blank lines, which are no documents"
     )

@@ -55,17 +55,25 @@ class Stopping(ABC):
 class RelativeProgress(Stopping):
     """Converged when the objective falls, per step, by less than `tol` times itself.
 
-    The fall is averaged over the last ten steps, so that one short step does not end a run. An objective
-    that has come down to rounding level is done too: to 1e-14 of what it was after the first step. (At the start it
+    The fall is averaged over the last ten steps, so that one short step does not end a run. With `ahead`, a run has
+    also converged when, at this pace, as many steps again as were made would lower the objective by less than `ahead`
+    times `tol` times itself: where little was done so far, a little more per step does not add up. An objective that
+    has come down to rounding level is done too: to 1e-14 of what it was after the first step. (At the start it
     says more about where the factors began than about the data.)
 
     Parameters
     ----------
     tol : float
         Tolerance; 0 never stops.
+    ahead : float, default=0
+        See above; 0 looks at single steps alone.
     """
 
     window = 10
+
+    def __init__(self, tol: float, ahead: float = 0.0) -> None:
+        super().__init__(tol)
+        self.ahead = ahead
 
     def begin(self, objective: float) -> None:
         """Take note of the objective at the start."""
@@ -83,7 +91,8 @@ class RelativeProgress(Stopping):
         if len(recent) <= self.window:
             return False
         fall = (recent[0] - info.objective) / self.window
-        return bool(fall <= self.tol * abs(info.objective))
+        enough = max(1.0, self.ahead / max(info.iteration, 1))
+        return bool(fall <= enough * self.tol * abs(info.objective))
 
 
 class SmallGain(Stopping):

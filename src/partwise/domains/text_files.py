@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from partwise.io.budget import limited, spend
 from partwise.io.choice import names_rows
 from partwise.io.errors import DataError
 from partwise.io.layout import MISSING
-from partwise.io.reading import standard_input
+from partwise.io.reading import open_standard_input, standard_input
 from partwise.io.text import broken_gzip, not_utf8, open_bytes, open_text
 from partwise.io.words import shorten
 
@@ -228,7 +227,7 @@ def stdin_table() -> Iterator[Path]:
 
 
 def _stdin_lines(encoding: str | None) -> Iterator[str]:
-    for line in sys.stdin.buffer:
+    for line in open_standard_input():
         yield line.decode(encoding or "utf-8")
 
 

@@ -79,7 +79,7 @@ class Decoder:
             check_contents(model)
         except Exception as error:  # whatever the checks of the parameters think of these values
             raise self._damaged(
-                f"the {type(model).__name__} in it is not complete or not sound: {error}"
+                f"the {type(model).__name__} in it is not complete or not sound: {str(error).removesuffix('.')}"
             ) from error
 
     def _set_output(self, model: Any, output: Any) -> None:

@@ -284,12 +284,14 @@ def _ragged(source: str, row: int, cells: int, layout: Layout) -> str:
         against = f"the first row has {layout.width}"
     else:
         against = f"the header has {layout.width}"
+    # A title has fewer cells than the table below it.
+    title = layout.width == 1 or row == 2 or (row <= 4 and cells > layout.width)
     return (
         f"{source}: row {row} has {count} where {against}. Give every row the same number of cells; "
         "quote cells that contain the delimiter."
         + (
-            " If the first rows are a title, skip them: --skip 1 (in Python: skip=1)."
-            if layout.width == 1 or row == 2
+            f" If the first rows are a title, skip them: --skip {row - 1} (in Python: skip={row - 1})."
+            if title and row > 1
             else ""
         )
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +60,21 @@ def read_excel(
     table = [(number, (row + [""] * width)[:width]) for number, row in enumerate(rows, start=1) if any(row)]
     if not table:
         raise DataError(
-            f"{source} is empty: its sheet '{sheet.title}' has no cells. Name another with --key."
+            f"{source} is empty: its sheet '{sheet.title}' has no cells. Name another with --key"
+            + (f": {listing([name for name in names if name != sheet.title])}." if len(names) > 1 else ".")
         )
 
     def all_rows() -> Iterator[tuple[int, list[str]]]:
         return iter(table)
 
-    return table_of_cells(all_rows, source, header, row_names, reading)
+    found = table_of_cells(all_rows, source, header, row_names, reading)
+    others = [name for name in names if name != sheet.title]
+    if key is None and others:
+        note = (
+            f"read the sheet '{sheet.title}' alone; the others are {listing(others)} (--key NAME reads one)"
+        )
+        found = replace(found, notes=(*found.notes, note))
+    return found
 
 
 def _cell(value: Any, commas: bool) -> str:

@@ -71,7 +71,10 @@ def _matrix(file: Any, source: str, key: str | None) -> Any:
         matrix = _element(file["raw"], "X")
     else:
         also = ", and it has 'raw'" if "X" in file.get("raw", ()) else ""
-        raise DataError(f"{source} has no layer '{key}'. Its layers are: {layers}{also}.")
+        raise DataError(
+            f"{source} has no layer '{key}'. Its layers are: {layers}{also}. If its X holds the same kind of data, "
+            "take that: --key X (in Python: key='X')."
+        )
     if not hasattr(matrix, "dtype"):
         return np.asarray(matrix)
     for name in ("indices", "indptr"):

@@ -136,7 +136,7 @@ def load(path: str | os.PathLike[str] | IO[bytes]) -> Any:
         source = os.fspath(path)
         file = _find(Path(source), source)
     else:
-        source = str(getattr(path, "name", "The file"))
+        source = str(getattr(path, "name", f"An object of type {type(path).__name__}"))
         file = _seekable(path, source)
     try:
         with zipfile.ZipFile(file) as archive:

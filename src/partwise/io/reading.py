@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from partwise.io.answer_cells import Answers
 from partwise.io.budget import limited, spend
@@ -225,13 +225,23 @@ def _several(given: str | Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(str(word) for word in given)
 
 
+def open_standard_input() -> IO[bytes]:
+    """Standard input as bytes; a `DataError` where the program was started without one."""
+    if sys.stdin is None:
+        raise DataError(
+            "stdin is closed, so there is nothing to read from '-'. Give a file, or pipe data in."
+        )
+    return sys.stdin.buffer
+
+
 @contextmanager
 def standard_input(suffix: str, is_text: bool) -> Iterator[Path]:
     """Standard input as a file that can be read more than once, deleted afterwards."""
+    source = open_standard_input()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"stdin{suffix}"
         with limited("stdin"), file.open("wb") as copy:
-            while block := sys.stdin.buffer.read(1 << 20):
+            while block := source.read(1 << 20):
                 spend(len(block))
                 copy.write(block)
         with file.open("rb") as copy:

@@ -26,12 +26,16 @@ from partwise.well_formed import require_well_formed
 
 @dataclass(frozen=True)
 class Given:
-    """Data, the names of their rows if they had any, the power of two they were divided by, and the array itself."""
+    """Data, the names of their rows if they had any, the power of two they were divided by, and the array itself.
+
+    `largest` is the largest absolute value of an entry, after the division; 0 where it was not looked for.
+    """
 
     X: Matrix
     row_names: Any = None
     exponent: int = 0
     array: Any = None
+    largest: float = 0.0
 
 
 def row_names(X: Any) -> Any:
@@ -45,6 +49,7 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
     Returns X, or X and y if there is a y. Where `checks` accept no sparse X, that of an AnnData is made dense.
     """
     if not is_anndata(X):
+        _require_array(X, type(estimator).__name__)
         require_different_names(X)
         if reset:
             remember_layer(estimator, None)
@@ -68,11 +73,29 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
         return check_X_y(array, y, estimator=estimator, **checks)
 
 
+def _require_array(X: Any, whom: str) -> None:
+    """Refuse functions and dicts, which NumPy would take for a single number of an odd kind."""
+    if callable(X) and not hasattr(X, "shape"):
+        raise ValueError(
+            f"X is a function, and {whom} takes an array, a sparse matrix or a DataFrame. Functions that return row "
+            "blocks are for NMF and the models that say so; see the page on large data."
+        )
+    if isinstance(X, dict):
+        raise ValueError(
+            "X is a dict. Give an array or a sparse matrix; pandas.DataFrame(X) makes a table of named columns of it."
+        )
+
+
 @contextmanager
 def plainly_refused(whom: str) -> Iterator[None]:
     """Words and missing entries refused in words of ours: those of scikit-learn advise other libraries' models."""
     try:
         yield
+    except np.exceptions.DTypePromotionError as error:
+        raise ValueError(
+            f"X has columns of different kinds, such as dates beside numbers, and {whom} takes numbers. Leave such "
+            "columns out, or turn them into numbers (days since a date)."
+        ) from error
     except ValueError as error:
         text = str(error)
         if "could not convert string to float" in text:
@@ -195,7 +218,8 @@ def given(
     array = divided(array, power, span.largest)
     by_row = row_weight(sample_weight, array.shape[0])
     # (Whether anything is NaN does not depend on the units; where zeros are missing, division may make more of them.)
-    return Given(wrap(array, by_row, weights, span if power == 0 else None), row_names(X), power, array)
+    matrix = wrap(array, by_row, weights, span if power == 0 else None)
+    return Given(matrix, row_names(X), power, array, float(np.ldexp(span.largest, -power)))
 
 
 def _check_n_features(estimator: Any, n_features: int, reset: bool) -> None:

@@ -33,7 +33,7 @@ from partwise.models.relevance import (
     warmed,
     with_relevance,
 )
-from partwise.models.run_end import last_loss, warn_unconverged
+from partwise.models.run_end import last_loss, warn_unbounded, warn_unconverged
 from partwise.models.sampled_start import sample_helps, sampled_start
 from partwise.models.shares import shares_of
 from partwise.models.small_rows import solve_rows
@@ -431,6 +431,8 @@ class NMF(FactorModel):
             best = min(outcomes, key=lambda outcome: outcome.objective)
             session.keep(lambda: self._keep(problem, units, outcomes, best, solver))
             warn_unconverged(self, best.result.history.objective)
+            if data.X.weighted and data.largest:
+                warn_unbounded(best.W, best.Ht, data.largest, data.exponent)
         return outside(best.W, units.W), data.row_names
 
     def _loss(self) -> Loss:

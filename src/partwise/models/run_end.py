@@ -6,11 +6,14 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from partwise.core import Problem, Result, State
 from partwise.solvers.base import AlternatingSolver
 
+#: How many times the largest datum a part may put into an entry that is missing, before that is said.
+BEYOND_DATA = 1e3
 #: How many times its rounding an objective must be for its digits to do: four of them are left then.
 ENOUGH_DIGITS = 1e4
 
@@ -24,6 +27,26 @@ def last_loss(problem: Problem, solver: AlternatingSolver, result: Result[State]
         return float("nan")
     loss = result.state.objective - problem.prior_value(result.state.W, result.state.Ht)
     return float(loss) if loss > ENOUGH_DIGITS * solver.slack(problem) else float("nan")
+
+
+def warn_unbounded(W: np.ndarray, Ht: np.ndarray, largest: float, exponent: int) -> None:
+    """Say so where parts put far more into missing entries than any datum is.
+
+    A column with one datum, in a row that hardly has a part, may have as much of that part as it likes: only their
+    product is seen. Nothing in the data stops it from growing, and predictions elsewhere grow with it. Data and parts
+    were divided by 2^exponent.
+    """
+    tops = np.abs(W).max(axis=0, initial=0.0).astype(float) * np.abs(Ht).max(axis=0, initial=0.0)
+    if tops.max(initial=0.0) <= BEYOND_DATA * largest:
+        return
+    most, seen = (float(np.ldexp(one, exponent)) for one in (tops.max(), largest))
+    warnings.warn(
+        f"So many entries are missing that the data do not bound the parts: they put up to {most:.2g} into entries "
+        f"that were not observed, where the largest that was is {seen:.3g}. Add a penalty, as alpha_W=0.01, or a "
+        "prior; or leave out columns and rows with few observed entries.",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def warn_unconverged(model: Any, objective: Sequence[float]) -> None:

@@ -76,7 +76,8 @@ def classes(
         _confusion(axes["confusion"], labels, y, answers, side, right)
     if len(wrong):
         axes["mistakes"].set_axis_off()
-        style.title(axes["mistakes"], f"{len(wrong):,} wrong" + (", surest first" if len(wrong) > 1 else ""))
+        listed = f"the {MISTAKES} surest" if len(wrong) > MISTAKES else "surest first"
+        style.title(axes["mistakes"], f"{len(wrong):,} wrong" + (f", {listed}" if len(wrong) > 1 else ""))
         if shape is not None:
             _wrong_pictures(axes["mistakes"], X, shape, wrong, y, answers)
         else:

@@ -57,7 +57,7 @@ class Convergence:
         least = min(self.ess, key=self.ess.__getitem__)
         said = []
         if self.rhat[worst] > RHAT:
-            said.append(f"R-hat of the {worst} is {self.rhat[worst]:.2f} (wanted: at most {RHAT:g})")
+            said.append(f"R-hat of the {worst} is {self.rhat[worst]:.3f} (wanted: at most {RHAT:g})")
         if self.ess[least] < ESS:
             size = f"{self.ess[least]:.0f} (wanted: at least {ESS:g})"
             said.append(f"the effective sample size of the {least} is {size}")

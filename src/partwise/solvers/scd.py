@@ -23,6 +23,12 @@ from partwise.solvers.descend_pairs import descend_pairs, rows_for_pairs
 from partwise.solvers.extrapolation import Attempted, Push, rounding
 from partwise.solvers.row_start import least_squares_start
 
+#: What entries of factors are kept below. Where data are missing, a factor may grow without end while what it is
+#: multiplied with shrinks, and squares of its entries would overflow.
+HIGHEST = {np.dtype(np.float32): 1e15, np.dtype(np.float64): 1e120}
+#: Where a step reads X entry by entry, and so costs much, a run is done when as many steps again would gain less than
+#: so many times the tolerance: with the default, half of a percent of the objective.
+AHEAD = 50.0
 #: Rounds over a row that signed components are given at least.
 SIGNED_ROUNDS = 2000
 
@@ -68,7 +74,7 @@ class CoordinateDescent(AlternatingSolver):
 
     def stopping(self, tol: float) -> Stopping:
         """Relative progress, or scikit-learn's rule with `like_sklearn`."""
-        return ViolationRatio(tol) if self.like_sklearn else RelativeProgress(tol)
+        return ViolationRatio(tol) if self.like_sklearn else RelativeProgress(tol, AHEAD)
 
     def slack(self, problem: Problem) -> float:
         """The objective is a difference of large sums."""
@@ -147,6 +153,7 @@ def descend(
     Returns the violation, and each row's loss without what does not depend on the factors; zeros unless `measured`.
     """
     held = terms.for_kernels(*A.shape)
+    held = held._replace(upper=min(held.upper, HIGHEST[A.dtype]))
     if loss.newton == "quadratic" and X.only_observed and not (held.log.any() or held.concave.any()):
         return descend_where_observed(X, A, B, held, order, (sweeps, keep, still, measured))
     Bc = X.inner(B)
