@@ -132,7 +132,7 @@ class RelaxedPosterior:
         pull = self.X @ counted.astype(self.X.dtype)
         return np.asarray((pull - W @ (Ht.T @ counted)) / self.noise)
 
-    def start(self, rank: int, rng: np.random.Generator) -> State:
+    def start(self, rank: int, rng: np.random.Generator, size: float = 1.0) -> State:
         """Factors at random, scaled so that their product has the mean of the data.
 
         Parameters
@@ -141,15 +141,17 @@ class RelaxedPosterior:
             Number of components.
         rng : Generator
             Where random numbers are drawn from.
+        size : float, default=1
+            How many times as large both factors are.
 
         Returns
         -------
         State
-            Entries uniform on [0, 2 √(mean / rank)], at most 1. (The thesis does not say how its random starts are
-            scaled; uniform on [0, 1], the first product would be rank / 4.)
+            Entries uniform on [0, 2 size √(mean / rank)], at most 1. (The thesis does not say how its random starts
+            are scaled; uniform on [0, 1], the first product would be rank / 4.)
         """
         mean = float(self.X.sum()) / max(self.size, 1)
-        scale = 2.0 * np.sqrt(max(mean, 1e-6) / rank)
+        scale = 2.0 * size * np.sqrt(max(mean, 1e-6) / rank)
         W, Ht = (np.minimum(scale * rng.random((side, rank)), 1.0) for side in self.X.shape)
         return State(W, Ht, {"noise": np.array(self.noise)})
 

@@ -19,6 +19,9 @@ from partwise.samplers.relaxed import RelaxedPosterior
 from partwise.samplers.relaxed_gibbs import RelaxedGibbs
 from partwise.samplers.unit_priors import UNIT_PRIORS, UnitPrior
 
+#: Random starts on the table with less noise.
+STARTS = 5
+
 
 def draw(plan: Plan) -> dict[str, Any]:
     """Measure the three.
@@ -49,39 +52,42 @@ def relaxed(plan: Plan, level: str, prior: UnitPrior) -> tuple[Any, RelaxedPoste
 
 
 def iasg(plan: Plan, steps: int) -> list[dict[str, Any]]:
-    """IASG from a scaled random start: wrong entries along the way, cut at the threshold that fits the data best."""
-    out = []
-    for level, (add, drop) in LEVELS.items():
-        table, problem = relaxed(plan, level, UNIT_PRIORS["normal"])
-        seen, kernel, rng = (
-            BitTable.of(table.data),
-            IASG(paper=plan.paper, n_calibration=plan.calibration),
-            np.random.default_rng(0),
-        )
-        state = kernel.init(problem, plan.rank, rng)
-        begin, work, wrong, density = perf_counter(), process_time(), [], []
-        # Cutting takes longer than hundreds of steps; its time does not count.
-        pause = 0.0
-        for i in with_progress(steps, f"IASG, noise {add:g}/{drop:g}"):
-            state, info = kernel.step(problem, state, rng)
-            if (i + 1) % max(1, steps // 10) == 0:
-                stop = process_time()
-                tiles, _ = cut(seen, state.W, state.Ht)
-                wrong.append(int(((tiles.usage @ tiles.columns) != table.clean).sum()))
-                density.append(info.objective)
-                pause += process_time() - stop
-        out.append(
-            {
-                "noise_add": add,
-                "noise_drop": drop,
-                "steps": steps,
-                "wrong": wrong,
-                "log_posterior": density,
-                "seconds": perf_counter() - begin,
-                "cpu": process_time() - work - pause,
-            }
-        )
-    return out
+    """IASG from scaled random starts: wrong entries along the way, cut at the threshold that fits the data best."""
+    return [
+        iasg_run(plan, level, steps, seed)
+        for level in LEVELS
+        for seed in range(STARTS if level == "clean" else 1)
+    ]
+
+
+def iasg_run(plan: Plan, level: str, steps: int, seed: int) -> dict[str, Any]:
+    """IASG from one start."""
+    add, drop = LEVELS[level]
+    table, problem = relaxed(plan, level, UNIT_PRIORS["normal"])
+    seen, rng = BitTable.of(table.data), np.random.default_rng(seed)
+    kernel = IASG(paper=plan.paper, n_calibration=plan.calibration)
+    state = kernel.init(problem, plan.rank, rng)
+    begin, work, wrong, density = perf_counter(), process_time(), [], []
+    # Cutting takes longer than hundreds of steps; its time does not count.
+    pause = 0.0
+    for i in with_progress(steps, f"IASG, noise {add:g}/{drop:g}"):
+        state, info = kernel.step(problem, state, rng)
+        if (i + 1) % max(1, steps // 10) == 0:
+            stop = process_time()
+            tiles, _ = cut(seen, state.W, state.Ht)
+            wrong.append(int(((tiles.usage @ tiles.columns) != table.clean).sum()))
+            density.append(info.objective)
+            pause += process_time() - stop
+    return {
+        "noise_add": add,
+        "noise_drop": drop,
+        "seed": seed,
+        "steps": steps,
+        "wrong": wrong,
+        "log_posterior": density,
+        "seconds": perf_counter() - begin,
+        "cpu": process_time() - work - pause,
+    }
 
 
 def spreads(plan: Plan, steps: int) -> list[dict[str, Any]]:
@@ -167,8 +173,8 @@ def lines(summary: dict[str, Any]) -> list[str]:
     out = []
     for row in summary["iasg"]:
         out.append(
-            f"  IASG, noise {row['noise_add']:.2f}/{row['noise_drop']:.2f}, {row['steps']} steps: wrong after "
-            f"each tenth {', '.join(map(str, row['wrong']))}  ({row['seconds']:.0f} s, "
+            f"  IASG, noise {row['noise_add']:.2f}/{row['noise_drop']:.2f}, start {row['seed']}, {row['steps']} steps: "
+            f"wrong after each tenth {', '.join(map(str, row['wrong']))}  ({row['seconds']:.0f} s, "
             f"{row['cpu']:.0f} s of processor time)"
         )
     for row in summary["spread"]:
