@@ -173,8 +173,8 @@ def lines(summary: dict[str, Any]) -> list[str]:
     out = []
     for row in summary["iasg"]:
         out.append(
-            f"  IASG, noise {row['noise_add']:.2f}/{row['noise_drop']:.2f}, start {row['seed']}, {row['steps']} steps: "
-            f"wrong after each tenth {', '.join(map(str, row['wrong']))}  ({row['seconds']:.0f} s, "
+            f"  IASG, noise {row['noise_add']:.2f}/{row['noise_drop']:.2f}, start {row['seed']}, {row['steps']} "
+            f"steps: wrong after each tenth {', '.join(map(str, row['wrong']))}  ({row['seconds']:.0f} s, "
             f"{row['cpu']:.0f} s of processor time)"
         )
     for row in summary["spread"]:

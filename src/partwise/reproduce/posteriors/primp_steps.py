@@ -79,9 +79,9 @@ class TilingPosterior:
         """Gradient of −F by W."""
         return -self.relaxed.gradient(W, Ht)
 
-    def start(self, rank: int, rng: np.random.Generator) -> State:
+    def start(self, rank: int, rng: np.random.Generator, size: float = 1.0) -> State:
         """Factors at random, as for relaxed posteriors."""
-        return RelaxedPosterior(self.X).start(rank, rng)
+        return RelaxedPosterior(self.X).start(rank, rng, size)
 
 
 @dataclass(frozen=True)
