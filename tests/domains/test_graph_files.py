@@ -245,3 +245,18 @@ def test_weights_with_decimal_commas_and_under_other_names(tmp_path):
     # Without a header, the third column is found to hold numbers.
     path.write_text("a;b;1,5\nb;c;2\n")
     assert read_graph(path, decimal=",").adjacency.sum() == 7
+
+
+def test_edges_between_semicolons_with_decimal_commas_lead_to_the_option(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("von;nach;gewicht\na;b;1,5\nb;c;1,5\na;c;2,5\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="decimal"):
+        read_graph(path)
+    graph = read_graph(path, decimal=",")
+    assert graph.adjacency.sum() == pytest.approx(11.0)
+
+
+def test_numbers_of_edges_are_no_nodes_where_columns_are_named(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("id,von,nach\n1,a,b\n2,b,c\n3,a,c\n", encoding="utf-8")
+    assert list(read_graph(path).names) == ["a", "b", "c"]

@@ -40,6 +40,9 @@ _FIRST = (
     "u",
     "i",
     "a",
+    "von",
+    "de",
+    "desde",
 )
 _SECOND = (
     "target",
@@ -56,6 +59,9 @@ _SECOND = (
     "v",
     "j",
     "b",
+    "nach",
+    "vers",
+    "hasta",
 )
 _WEIGHT = (
     "weight",
@@ -70,6 +76,9 @@ _WEIGHT = (
     "frequency",
     "similarity",
     "score",
+    "gewicht",
+    "poids",
+    "peso",
 )
 #: A number with a comma before its decimals.
 _WITH_COMMA = re.compile(r"^\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*$")
@@ -446,6 +455,10 @@ def _delimiter(path: Path, lines: list[str], decimal: str = ".") -> str:
         return "\t"
     if decimal == ",":
         return sniff_delimiter(lines[:50], ";\t|" + SPACES)
+    # Commas may stand before decimals; semicolons in every line, header included, stand between cells.
+    semicolons = {line.count(";") for line in lines[:50]}
+    if len(semicolons) == 1 and semicolons != {0}:
+        return ";"
     return sniff_delimiter(lines[:50], ",;\t|" + SPACES if name.endswith(".csv") else "\t,;|" + SPACES)
 
 

@@ -24,6 +24,14 @@ CASES = (
     ("20news-tfidf", 2.0, 20),
     ("20news-counts", 1.0, 20),
     ("mnist10k", 1.0, 40),
+    ("orl-unit", 1.0, 25),
+    ("cbcl-unit", 2.0, 49),
+    ("cbcl", 1.0, 49),
+    ("all-aml", 2.0, 3),
+    ("bbc-tfidf", 2.0, 20),
+    ("20news-counts", 2.0, 20),
+    ("bbc-counts", 1.0, 20),
+    ("reuters-counts", 1.0, 20),
 )
 
 
