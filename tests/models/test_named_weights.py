@@ -101,3 +101,19 @@ def test_variables_and_observations_of_anndata_are_names():
     assert np.allclose(NMF(2).fit(anndata.AnnData(X), weights=TURNED).components_, expected)
     plain = anndata.AnnData(X.to_numpy())
     assert np.allclose(NMF(2).fit(plain, weights=WEIGHTS).components_, expected)
+
+
+@pytest.mark.parametrize("which", ["data", "weights"])
+def test_numbers_of_shuffled_rows_are_names(which):
+    """Rows that pandas numbered and somebody shuffled were weighed by position."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.gamma(1, 1, (40, 6)), columns=list("abcdef"))
+    weights = pd.DataFrame(rng.uniform(0.1, 3, X.shape), columns=X.columns)
+    order = rng.permutation(40)
+    expected = NMF(2, max_iter=20, tol=0).fit(X.iloc[order], weights=weights.iloc[order]).components_
+    if which == "data":
+        found = NMF(2, max_iter=20, tol=0).fit(X.iloc[order], weights=weights).components_
+    else:
+        expected = NMF(2, max_iter=20, tol=0).fit(X, weights=weights).components_
+        found = NMF(2, max_iter=20, tol=0).fit(X, weights=weights.iloc[order]).components_
+    np.testing.assert_array_equal(found, expected)

@@ -332,3 +332,14 @@ def test_connectivity_and_modularity_are_sums_over_pairs(weighted, loops):
     if not weighted:
         agree = np.mean((A > 0) == (y[:, None] == y))
         assert connectivity(A, y) == pytest.approx(agree)
+
+
+def test_numbers_of_shuffled_nodes_are_names():
+    pd = pytest.importorskip("pandas")
+    rng, groups = np.random.default_rng(0), np.repeat([0, 1, 2], 20)
+    A = np.triu(rng.random((60, 60)) < np.where(groups[:, None] == groups, 0.6, 0.04), 1).astype(float)
+    order = rng.permutation(60)
+    plain = SymmetricNMF(3).fit(pd.DataFrame(A + A.T))
+    shuffled = SymmetricNMF(3).fit(pd.DataFrame(A + A.T).iloc[order])
+    pairs = {(a, b) for a, b in zip(plain.labels_[order], shuffled.labels_)}
+    assert len(pairs) == 3

@@ -125,7 +125,10 @@ def outcome(arguments: list[str] | None) -> int:
         return UNREAD
     except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
         give_up_output()
-        print(f"partwise: {_sentence(error)}", file=sys.stderr)
+        if sys.stderr is not None:
+            with contextlib.suppress(OSError):
+                print(f"partwise: {_sentence(error)}", file=sys.stderr, flush=True)
+        give_up_output()
         return 2
     except Exception as error:
         # Usage errors have a method `show`; typer may bundle its own click, so their class cannot be tested.

@@ -98,6 +98,11 @@ def print_csv(table: Csv) -> None:
     """The table on stdout."""
     import csv
 
+    if sys.stdout is None:
+        raise ValueError(
+            "the result cannot be written to standard output: it is closed. Let the output go elsewhere, or give a "
+            "file with -o."
+        )
     array = table.array.astype(int) if table.array.dtype == bool else table.array
     with printing():
         writer = csv.writer(sys.stdout, lineterminator="\n")

@@ -34,14 +34,10 @@ def emit(summary: dict[str, Any], as_json: bool, lines: list[str]) -> None:
 @contextmanager
 def printing() -> Iterator[None]:
     """Statements that print results on stdout; an error says that it is stdout that cannot be written."""
-    if sys.stdout is None:
-        raise ValueError(
-            "the result cannot be written to standard output: it is closed. Let the output go elsewhere, or give a "
-            "file with -o."
-        )
     try:
         yield
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:

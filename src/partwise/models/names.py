@@ -70,7 +70,8 @@ def aligned_weights(weights: Any, X: Any) -> Any:
     """Weights of entries in the order of X, where both have names of columns, or of rows.
 
     Names are those of frames and of an AnnData; the numbers 0, 1, 2, … that pandas gives where there are none are not
-    names. Weights without names, and names that X has none for, are taken by position.
+    names, unless rows of the other have the same numbers in another order. Weights without names, and names that X has
+    none for, are taken by position.
 
     Parameters
     ----------
@@ -90,9 +91,10 @@ def aligned_weights(weights: Any, X: Any) -> Any:
         If names of weights are not those of X.
     """
     # (Asked for before the columns are put in order, which leaves no names.)
-    rows = _row_labels(weights)
+    rows, wanted = _row_labels(weights), _row_labels(X)
+    rows, wanted = _counted(weights, rows, wanted), _counted(X, wanted, rows)
     weights = aligned_columns(weights, column_labels(X), "weights")
-    return _in_order(weights, rows, _row_labels(X), "weights", "rows", 0)
+    return _in_order(weights, rows, wanted, "weights", "rows", 0)
 
 
 def aligned_columns(frame: Any, wanted: Iterable[Any] | None, what: str) -> Any:
@@ -120,6 +122,17 @@ def _labels(index: Any) -> list[Any] | None:
     if index is None or (type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1):
         return None
     return list(index)
+
+
+def _counted(frame: Any, labels: list[Any] | None, others: list[Any] | None) -> list[Any] | None:
+    """Names of rows; 0, 1, 2, … that pandas gave are such where the rows of the other side have these numbers, too.
+
+    That is how a frame looks whose rows were shuffled or sorted.
+    """
+    if labels is None and others is not None and hasattr(frame, "iloc") and len(frame) == len(others):
+        counted = list(range(len(others)))
+        return counted if set(others) == set(counted) else None
+    return labels
 
 
 def _annotated(index: Any) -> list[Any] | None:

@@ -28,7 +28,7 @@ from partwise.models.membership import labels_from, shares, voted
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.units import divided, exponent_of, inside, outside
-from partwise.node_names import column_order, frame_names
+from partwise.node_names import column_order
 from partwise.priors.scaled import times_power
 from partwise.solvers import pick_solver
 from partwise.solvers.symmetric import NodeDescent, NodeProblem, NodeState
@@ -538,5 +538,6 @@ def _order_of(X: Any) -> np.ndarray | None:
     if row_names(X) is not None:
         return column_order(list(X.obs_names), list(X.var_names), "The graph")
     if hasattr(X, "index") and hasattr(X, "columns"):
-        return column_order(frame_names(X.index), frame_names(X.columns), "The graph")
+        # (Numbers that pandas gave to one side are names where the other has the same ones, as after a shuffle.)
+        return column_order([str(one) for one in X.index], [str(one) for one in X.columns], "The graph")
     return None
