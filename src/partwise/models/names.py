@@ -70,8 +70,8 @@ def aligned_weights(weights: Any, X: Any) -> Any:
     """Weights of entries in the order of X, where both have names of columns, or of rows.
 
     Names are those of frames and of an AnnData; the numbers 0, 1, 2, … that pandas gives where there are none are not
-    names, unless rows of the other have the same numbers in another order. Weights without names, and names that X has
-    none for, are taken by position.
+    names, unless rows of the other have the same numbers in another order. Weights without names, and names that X
+    has none for, are taken by position.
 
     Parameters
     ----------

@@ -123,7 +123,10 @@ def drawn(
         one.set_title(name, loc="left")
         one.set_xlabel("part")
         one.set_xticks([0, 1, 2], ["1", "2", "3"])
-        one.set_yticks([20, 60, 100], ["A", "B", "C"] if name == "NMF" else ["", "", ""])
+        one.set_yticks(
+            [float(np.flatnonzero(groups == group).mean()) for group in range(3)],
+            ["A", "B", "C"] if name == "NMF" else ["", "", ""],
+        )
         for edge in np.flatnonzero(np.diff(groups)) + 0.5:
             one.axhline(edge, color=SERIES[1], linewidth=1)
         one.grid(False)
