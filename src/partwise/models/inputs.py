@@ -80,7 +80,7 @@ def _require_array(X: Any, whom: str) -> None:
             f"X is a function, and {whom} takes an array, a sparse matrix or a DataFrame. Functions that return row "
             "blocks are for NMF and the models that say so; see the page on large data."
         )
-    if isinstance(X, dict):
+    if isinstance(X, dict) and not hasattr(X, "shape"):  # (Sparse matrices by keys are dicts.)
         raise ValueError(
             "X is a dict. Give an array or a sparse matrix; pandas.DataFrame(X) makes a table of named columns of it."
         )
