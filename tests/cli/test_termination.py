@@ -116,10 +116,20 @@ def test_output_that_cannot_be_written_is_told(fitted, arguments, unbuffered):
     assert done.returncode == 2
 
 
-def run(folder, arguments, stdout, unbuffered):
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_messages_that_cannot_be_written_cost_no_result(fitted):
+    """A bar, notes and warnings on a full disk: `2>log` there."""
+    with open("/dev/full", "wb") as full:
+        done = run(fitted, ["fit", "few.npy", "-k", "2", "-o", "kept"], subprocess.PIPE, "", full)
+    assert b"Results in" in done.stdout
+    assert done.returncode == 0
+    assert (fitted / "kept" / "model.partwise").exists()
+
+
+def run(folder, arguments, stdout, unbuffered, stderr=subprocess.PIPE):
     program = "import sys; from partwise.cli import main; main()"
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     command = [sys.executable, "-c", program, *arguments]
     return subprocess.run(
-        command, stdout=stdout, stderr=subprocess.PIPE, cwd=folder, env=environment, timeout=120, check=False
+        command, stdout=stdout, stderr=stderr, cwd=folder, env=environment, timeout=120, check=False
     )

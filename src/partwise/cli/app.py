@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -15,6 +14,7 @@ from partwise._version import __version__
 from partwise.cli.common import printing
 from partwise.cli.groups import ListedGroup
 from partwise.cli.options import writes_report
+from partwise.cli.streams import expendable_messages, give_up_output
 from partwise.interrupts import ignore_from_now_on, never_ignored, terminable
 from partwise.messages import printed
 from partwise.plugins import named, package_of
@@ -97,7 +97,7 @@ for _name, _place in VERBS.items():
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; bad input ends with one sentence on stderr and exit code 2."""
-    with never_ignored(), terminable() as terminated:
+    with expendable_messages(), never_ignored(), terminable() as terminated:
         code = outcome(arguments)
     if arguments is None:  # The program itself, and not one that calls it.
         ignore_from_now_on()
@@ -139,17 +139,6 @@ def outcome(arguments: list[str] | None) -> int:
         error.show()
         return int(error.exit_code)
     return code if isinstance(code, int) else 0
-
-
-def give_up_output() -> None:
-    """Drop what stdout and stderr hold if it cannot be written, for Python would try once more when it ends."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None:
-                stream.flush()
-        except OSError:
-            with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
-                os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _stopped() -> int:

@@ -8,7 +8,7 @@ from partwise.io.answer_cells import MOST, Column, Locate, Meaning
 from partwise.io.answer_words import CODES, is_number
 from partwise.io.choice import names_rows
 from partwise.io.errors import DataError
-from partwise.io.words import listing, shorten
+from partwise.io.words import argument, listing, shorten
 
 
 def guess_numbers(
@@ -125,17 +125,18 @@ def _refuse_column(
         )
     if column.many or len(odd) > 2:
         who = (
-            f"If it tells rows apart, add --id '{name}'; else leave"
+            f"If it tells rows apart, add --id {argument(column.name)}; else leave"
             if column.many or names_rows(column.name)
             else "Leave"
         )
         raise DataError(
-            f"{source}: column '{name}' holds {held}, which are not yes and no. {who} it out, --drop '{name}', "
-            "or name the columns to read, --columns A,B,C (in Python: id=, drop= or columns=)."
+            f"{source}: column '{name}' holds {held}, which are not yes and no. {who} it out, --drop "
+            f"{argument(column.name)}, or name the columns to read, --columns A,B,C (in Python: id=, drop= or "
+            "columns=)."
         )
     both = "1 and 0" if usual[0] == "0" else "1 and 2 in the other columns"
     raise DataError(
         f"{source}: column '{name}' holds {held}{where}; yes and no are {both}. Say what {odd[0]} means, as --yes "
-        f"{odd[0]}, --no {odd[0]} or --missing {odd[0]}, or leave the column out: --drop '{name}' "
+        f"{odd[0]}, --no {odd[0]} or --missing {odd[0]}, or leave the column out: --drop {argument(column.name)} "
         "(in Python: yes=, no=, missing= or drop=)."
     )

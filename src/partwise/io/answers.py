@@ -24,7 +24,7 @@ from partwise.io.answer_words import (
     is_number,
 )
 from partwise.io.errors import DataError
-from partwise.io.words import listing, shorten
+from partwise.io.words import argument, listing, shorten
 
 
 def find_meanings(
@@ -128,8 +128,8 @@ def _complete(
         f"{source}: column '{shorten(column.name)}' holds {listing(sorted(shown))} for yes or no, and also "
         f"{listing([column.spelling[word] for word in strange])} ('{shorten(one)}' {_times(cells[strange[0]])} in "
         f"row {locate(strange[0])}). "
-        f"Say what it means: --yes, --no or --missing '{shorten(one)}', or leave the column out: --drop "
-        f"'{shorten(column.name)}' (in Python: yes=, no=, missing= or drop=)."
+        f"Say what it means: --yes, --no or --missing {argument(one)}, or leave the column out: --drop "
+        f"{argument(column.name)} (in Python: yes=, no=, missing= or drop=)."
     )
 
 

@@ -13,7 +13,7 @@ from partwise.io.coding import Coding, is_answer, is_plain, spread
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, first_row, interpreted, replaced
 from partwise.io.layout import MISSING, UNNAMED, holds_text
-from partwise.io.words import listing, shorten
+from partwise.io.words import argument, listing, shorten
 
 _SAMPLE = 100
 
@@ -184,7 +184,7 @@ def _unknown(source: str, column: Column, word: str, meaning: Meaning, row: int)
     return (
         f"{source}: column '{shorten(column.name)}' holds '{shown}' in row {row}, which the data of the fit had "
         f"not: there {_quoted(yes)} is yes and {_quoted(no)} is no. Correct it, or say what it means: --yes, --no or "
-        f"--missing '{shown}' (in Python: yes=, no= or missing=)."
+        f"--missing {argument(column.spelling[word])} (in Python: yes=, no= or missing=)."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from partwise.io.choice import may_name_rows, names_rows
 from partwise.io.table import Table
-from partwise.io.words import shorten
+from partwise.io.words import argument, shorten
 
 #: A first column of another name is asked about from so many rows on; one with a name that may be that of an id,
 #: from so many.
@@ -57,8 +57,8 @@ def told_row_numbers(table: Table) -> tuple[str, ...]:
             word = shorten(name)
             notes.append(
                 f"{table.source}: column '{word}' holds {held}, a larger number in every row, and is taken for data. "
-                f"If it only tells rows apart, add --id '{word}', or leave it out: --drop '{word}' (in Python: id= "
-                "or drop=)."
+                f"If it only tells rows apart, add --id {argument(name)}, or leave it out: --drop "
+                f"{argument(name)} (in Python: id= or drop=)."
             )
     return tuple(notes)
 

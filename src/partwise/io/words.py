@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Container, Sequence
 
 #: A number with a decimal comma, with several points, which can only stand between thousands, or with commas there.
@@ -23,6 +24,13 @@ def shorten(text: str, length: int = 40) -> str:
     """The text on one line, cut after ``length`` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def argument(text: str) -> str:
+    """The text, whole, as one would type it on the command line after an option: in quotes that a shell takes off."""
+    if "'" not in text:
+        return f"'{text}'"
+    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
 
 
 def listing(words: Sequence[str], most: int = 5) -> str:
