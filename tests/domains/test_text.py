@@ -222,6 +222,34 @@ def test_the_column_of_a_table(form, tmp_path):
         read_documents(path, "text", id="nobody")
 
 
+@pytest.mark.parametrize(
+    "orient", ["records", "columns", "index", "split", "table", "lists", "indented", "lines"]
+)
+def test_tables_of_texts_in_json_are_read_as_pandas_writes_them(orient, tmp_path):
+    import json
+
+    import pandas as pd
+
+    frame = pd.DataFrame({"who": ["ann", "bob", "cyd"], "text": ["a b", "", "c d e"]}, index=[7, 3, 5])
+    path = tmp_path / "texts.json"
+    if orient == "lists":
+        path.write_text(json.dumps(frame.to_dict("list")))
+    elif orient == "indented":
+        frame.to_json(path, orient="columns", indent=2)
+    elif orient == "lines":
+        frame.to_json(path, orient="records", lines=True)
+    elif orient == "index":
+        frame.to_json(path, orient="index")
+        with pytest.raises(DataError, match="no column 'text'"):
+            read_documents(path, "text", id="who")
+        return
+    else:
+        frame.to_json(path, orient=orient)
+    found = read_documents(path, "text", id="who")
+    assert found.texts == ["a b", "", "c d e"]
+    assert found.names == ["ann", "bob", "cyd"]
+
+
 def test_cells_may_be_as_long_as_documents(tmp_path):
     import csv
 

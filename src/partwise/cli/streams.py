@@ -42,7 +42,7 @@ def expendable_messages() -> Iterator[None]:
     """Let stderr be expendable during the block."""
     before = sys.stderr
     if before is not None:
-        sys.stderr = Expendable(before)  # type: ignore[assignment]
+        sys.stderr = Expendable(before)
     try:
         yield
     finally:

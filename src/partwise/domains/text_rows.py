@@ -1,23 +1,18 @@
-"""Rows of a table of texts, as dicts by column: .csv, .tsv, JSON lines and lists, .parquet."""
+"""Rows of a table of texts, as dicts by column: .csv, .tsv, JSON, .parquet."""
 
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from partwise.io.budget import spend
+from partwise.domains.json_rows import Rows, json_rows
 from partwise.io.errors import DataError
 from partwise.io.text import find_delimiter, open_text, records
 from partwise.io.words import shorten
 
 JSON_FILES = (".jsonl", ".ndjson", ".json")
-
-#: A row of a table: its number, counted from 1, and its cells by column. A bare string has the column "".
-Rows = Iterator[tuple[int, dict[str, Any]]]
 
 
 def rows_of(file: Path, source: str, encoding: str | None, wanted: list[str]) -> Rows | None:
@@ -43,7 +38,7 @@ def rows_of(file: Path, source: str, encoding: str | None, wanted: list[str]) ->
     if is_text_table(file):
         return _table_rows(file, source, encoding)
     if name.endswith(JSON_FILES):
-        return _json_rows(file, source, encoding)
+        return json_rows(file, source, encoding)
     if name.endswith(".parquet"):
         return _parquet_rows(file, source, wanted)
     return None
@@ -117,42 +112,6 @@ def _long_cells() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
-
-
-def _json_rows(file: Path, source: str, encoding: str | None) -> Rows:
-    """Objects or strings, one a line or all in one list."""
-    with open_text(file, source, encoding) as stream:
-        begin = stream.read(1)
-        while begin and begin.isspace():
-            begin = stream.read(1)
-        stream.seek(0)
-        if begin == "[":
-            text = stream.read()
-            spend(8 * len(text))
-            try:
-                whole = json.loads(text)
-            except ValueError as error:
-                raise DataError(f"{source} is not valid JSON: {error}.") from error
-            yield from ((number, _row(one, source, f"entry {number}")) for number, one in enumerate(whole, 1))
-            return
-        for number, line in enumerate(stream, 1):
-            if line.strip():
-                try:
-                    one = json.loads(line)
-                except ValueError as error:
-                    raise DataError(
-                        f"{source}: line {number} is not valid JSON: {error}. Give an object on each line, or one "
-                        "list of objects."
-                    ) from error
-                yield number, _row(one, source, f"line {number}")
-
-
-def _row(one: Any, source: str, where: str) -> dict[str, Any]:
-    if isinstance(one, dict):
-        return one
-    if isinstance(one, str):
-        return {"": one}
-    raise DataError(f"{source}: {where} is {shorten(json.dumps(one))}, neither an object nor a string.")
 
 
 def _parquet_rows(file: Path, source: str, wanted: list[str]) -> Rows:
