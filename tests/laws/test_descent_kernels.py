@@ -1,6 +1,7 @@
 """Compiled pieces of coordinate descent: what is quick equals what is plain."""
 
 import decimal
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from partwise.matrix import Dense, Sparse
 from partwise.matrix.kernels import copy_columns
 from partwise.priors import ElasticNet, Gamma
 from partwise.priors.terms import Terms
-from partwise.solvers import scd
+from partwise.solvers import descend_observed, scd
 from partwise.solvers.base import balanced_start
 from partwise.solvers.row_start import least_squares_start
 from partwise.solvers.scd import CoordinateDescent, descend
@@ -166,10 +167,19 @@ def test_rows_for_a_held_factor_are_at_the_minimum_and_do_not_depend_on_their_ba
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("terms", ["none", "elastic", "signed", "bounded"])
-@settings(max_examples=15, deadline=None)
-@given(n=st.integers(1, 9), m=st.integers(1, 40), k=st.integers(1, 7), seed=st.integers(0, 99))
-def test_entries_observed_or_missing_are_entries_of_weight_one_or_none(dtype, terms, n, m, k, seed):
-    """The kernel for these against the one for any weights: steps, violation and losses, rows without entries too."""
+@settings(max_examples=25, deadline=None)
+@given(
+    n=st.integers(1, 20),
+    m=st.integers(1, 40) | st.integers(230, 260),
+    k=st.integers(1, 19),
+    seed=st.integers(0, 99),
+    short=st.sampled_from([0, 2000, 512 * 1024]),
+)
+def test_entries_observed_or_missing_are_entries_of_weight_one_or_none(dtype, terms, n, m, k, seed, short):
+    """The kernel for these against the one for any weights: steps, violation and losses, rows without entries too.
+
+    And rows side by side or alone: what is found for one does not depend on the others, to the bit.
+    """
     rng = np.random.default_rng(seed)
     seen = rng.random((n, m)) < rng.choice([0.1, 0.5, 1.0])
     values = rng.gamma(1, 1, (n, m)).astype(dtype)
@@ -186,8 +196,15 @@ def test_entries_observed_or_missing_are_entries_of_weight_one_or_none(dtype, te
         data = Sparse.of(X, weights, unstored_observed=False)
         assert data.only_observed is (weights is None)
         A = W.copy()
-        violation, losses = descend(data, A, Ht, FROBENIUS, 0.0, prior, np.arange(k), 3, 0.1)
-        found.append((A, violation, losses))
+        with mock.patch.object(descend_observed, "SHORT", short):
+            violation, losses = descend(data, A, Ht, FROBENIUS, 0.0, prior, np.arange(k), 3, 0.1)
+            found.append((A, violation, losses))
+            if weights is None and terms != "elastic":
+                i = int(rng.integers(n))
+                alone, row = Sparse.of(X[i], None, unstored_observed=False), W[i : i + 1].copy()
+                _, loss = descend(alone, row, Ht, FROBENIUS, 0.0, prior, np.arange(k), 3, 0.1)
+                np.testing.assert_array_equal(row[0], A[i])
+                assert loss[0] == losses[i]
     tolerance = 1e-9 if dtype == np.float64 else 2e-3
     for ours, general in zip(*found):
         np.testing.assert_allclose(ours, general, rtol=tolerance, atol=tolerance)

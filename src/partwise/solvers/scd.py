@@ -18,7 +18,7 @@ from partwise.priors import Terms
 from partwise.priors.terms import KernelTerms
 from partwise.solvers.base import AlternatingSolver, balanced_start, signed
 from partwise.solvers.descend import DESCEND
-from partwise.solvers.descend_observed import descend_observed
+from partwise.solvers.descend_observed import by_length, descend_observed
 from partwise.solvers.descend_pairs import descend_pairs, rows_for_pairs
 from partwise.solvers.extrapolation import Attempted, Push, rounding
 from partwise.solvers.row_start import least_squares_start
@@ -213,12 +213,14 @@ def descend_where_observed(
 ) -> tuple[float, np.ndarray]:
     """`descend` under the Frobenius loss, entries observed or missing; `ends` are its last four arguments."""
     violation, losses, B = np.zeros(len(A)), np.zeros(len(A)), np.ascontiguousarray(B)
+    k = A.shape[1]
 
     def task(a: int, b: int) -> None:
         for slab in X.packed(a, b):
+            rows = by_length(slab.indptr, k, A.itemsize)
             data, prior = (slab.indptr, slab.indices, slab.u), (terms.linear, terms.quadratic)
             bounds = terms.lower, terms.upper
-            descend_observed(*data, A, B, order, *prior, *bounds, *ends, violation, losses, slab.start)
+            descend_observed(*rows, *data, A, B, order, *prior, *bounds, *ends, violation, losses, slab.start)
 
     over_rows(task, len(A), grain=worthwhile(5.0 * X.entries / max(1, len(A)) * A.shape[1], 8))
     return float(violation.sum()), losses
