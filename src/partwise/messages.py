@@ -50,7 +50,10 @@ class Lines(logging.Handler):
 
 def draws_bars() -> bool:
     """Whether bars are drawn where `verbose` asks for them: not where a program listens and no person looks."""
-    return not quiet() and (_lines.is_program or for_people() or not others_listen())
+    # (Without a stderr the bar would go to stdout, into the results.)
+    return (
+        sys.stderr is not None and not quiet() and (_lines.is_program or for_people() or not others_listen())
+    )
 
 
 def others_listen() -> bool:

@@ -14,7 +14,7 @@ from partwise._version import __version__
 from partwise.cli.common import printing
 from partwise.cli.groups import ListedGroup
 from partwise.cli.options import writes_report
-from partwise.cli.streams import expendable_messages, give_up_output
+from partwise.cli.streams import expendable_messages, give_up_output, let_letters_be_written
 from partwise.interrupts import ignore_from_now_on, never_ignored, terminable
 from partwise.messages import printed
 from partwise.plugins import named, package_of
@@ -97,6 +97,7 @@ for _name, _place in VERBS.items():
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; bad input ends with one sentence on stderr and exit code 2."""
+    let_letters_be_written()
     with expendable_messages(), never_ignored(), terminable() as terminated:
         code = outcome(arguments)
     if arguments is None:  # The program itself, and not one that calls it.

@@ -372,10 +372,11 @@ def prepare_to_keep(model: Any, samples: Samples) -> None:
 
 
 def drawn(pictures: Pictures, session: Session) -> dict[str, bytes]:
-    """The files of the pictures; none where matplotlib is not installed or Ctrl-C was pressed, and a note of it.
+    """The files of the pictures; without matplotlib, without room for them and after Ctrl-C none, and a note of it.
 
     They take seconds to draw, so they are drawn before the files are written, for during that Ctrl-C is held back.
     """
+    from partwise.io.errors import DataError
     from partwise.plot import require_matplotlib
 
     found: dict[str, bytes] = {}
@@ -390,6 +391,12 @@ def drawn(pictures: Pictures, session: Session) -> dict[str, bytes]:
                     found[name] = (Path(folder) / name).read_bytes()
     except ImportError as error:
         why = str(error)
+    except (OSError, DataError) as error:
+        trouble = error.__cause__ if isinstance(error, DataError) else error
+        if not isinstance(trouble, OSError):
+            raise
+        # No room for temporary files costs the pictures, not what was fitted.
+        why = f"The folder for temporary files cannot be written to: {trouble.strerror or trouble}."
     if len(found) < len(pictures):
         say(f"Note: {' and '.join(listed([name for name, _ in pictures]))} not drawn. {why}")
         return {}

@@ -1,8 +1,9 @@
-"""Standard output and error that cannot be written: full disks, closed pipes."""
+"""Standard output and error that cannot be written: full disks, closed pipes, letters that an encoding lacks."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -47,6 +48,16 @@ def expendable_messages() -> Iterator[None]:
         yield
     finally:
         sys.stderr = before
+
+
+def let_letters_be_written() -> None:
+    """Write results in UTF-8 where nobody chose an encoding, and as escapes what a chosen one lacks.
+
+    In a job without a locale stdout is ASCII: the × in a summary would end a fit whose files are all written.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        chosen = sys.stdout.isatty() or os.environ.get("PYTHONIOENCODING")
+        sys.stdout.reconfigure(encoding=None if chosen else "utf-8", errors="backslashreplace")
 
 
 def drop(stream: TextIO) -> None:

@@ -104,7 +104,8 @@ def word_pattern() -> str:
     """
     marks, letter = _marks(), r"[^\W\d_]"
     # One mark or joiner at a time, and possessive: nothing can be cut in two ways, so that no text takes long.
-    marked = rf"(?:(?:[{marks}]|[{_JOINERS}](?=\w|[{marks}])){letter}*+)++"
+    # (A round looks ahead before it takes anything: some Pythons forget to give back what a failed one took.)
+    marked = rf"(?:(?=[{marks}]|[{_JOINERS}](?:\w|[{marks}]))[{marks}{_JOINERS}]{letter}*+)++"
     plain = rf"{letter}++(?![\w{marks}{_JOINERS}])"
     return rf"(?u)(?<![\w{marks}]){letter}(?:{plain}|{letter}*+{marked}(?![\w{marks}]))"
 
