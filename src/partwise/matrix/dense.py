@@ -167,6 +167,22 @@ class Dense(InMemory):
             inner_weight=self.inner_weight,
         )
 
+    def narrowed(self) -> Dense:
+        """The same matrix in float32.
+
+        Returns
+        -------
+        Dense
+            A copy.
+        """
+        return Dense(
+            self._u.astype(np.float32),
+            None if self._v is None else self._v.astype(np.float32),
+            transposed=self._transposed,
+            row_weight=self.row_weight,
+            inner_weight=self.inner_weight,
+        )
+
     @property
     def weighted(self) -> bool:
         """Whether there are entry weights."""

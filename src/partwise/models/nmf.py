@@ -23,6 +23,7 @@ from partwise.models.frobenius_start import frobenius_start, helps
 from partwise.models.inputs import Given, check_start, given
 from partwise.models.loss_estimate import with_estimated_loss
 from partwise.models.names import aligned_columns, column_labels
+from partwise.models.narrow import LEAST, joined, narrow_helps, narrowed, wants_more, widened
 from partwise.models.parameters import check_nmf
 from partwise.models.relevance import (
     SHARPER,
@@ -683,8 +684,10 @@ class NMF(FactorModel):
     ) -> list[_Outcome]:
         """Up to `n_init` runs; Ctrl-C ends the run under way and those that were to come."""
         generators = as_generator(self.random_state).spawn(self.n_init)
-        observed = without_holes(problem)
         unseen = self._unseen_columns(problem)
+        wide, is_narrow = problem, narrow_helps(problem, solver, k, self.tol)
+        problem = narrowed(wide) if is_narrow else wide
+        observed = without_holes(problem)
 
         def attempt(i: int) -> _Outcome:
             rng = generators[i]
@@ -703,18 +706,30 @@ class NMF(FactorModel):
             if relevance is not None and self.init != "custom":
                 W, Ht = (W, Ht) if i == 0 else warmed(problem, solver, W, Ht, rng, f"warm{i}")
                 W, Ht = relevance.balanced(W, Ht)
+            tol = self.tol if relevance is None else SHARPER * self.tol
+            settings: dict[str, Any] = {
+                "max_iter": self.max_iter,
+                "callbacks": [in_units(callback, units) for callback in self.callbacks or ()],
+                "rng": rng,
+            }
             result = run(
                 observed,
                 solver,
                 solver.init(observed, W, Ht),
-                stopping=self._stopping(solver, self.tol if relevance is None else SHARPER * self.tol),
-                max_iter=self.max_iter,
-                callbacks=[in_units(callback, units) for callback in self.callbacks or ()],
-                rng=rng,
+                stopping=self._stopping(solver, max(tol, LEAST) if is_narrow else tol),
                 name=f"run{i}",
+                **settings,
             )
+            if is_narrow:
+                found, result = result, widened(result)
+                if wants_more(problem, solver, found, tol):
+                    stopping = self._stopping(solver, tol)
+                    result = run(
+                        wide, solver, result.state, stopping=stopping, name=f"run{i}-wide", **settings
+                    )
+                    result = replace(result, history=joined(found.history, result.history))
             result.state.Ht[unseen] = 0.0
-            factors = self._finish(session, problem, solver, result)
+            factors = self._finish(session, wide, solver, result)
             return _Outcome(
                 *factors, replace(result, reason="interrupted") if session.interrupted else result
             )
