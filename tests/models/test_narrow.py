@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from partwise import NMF, load, save
 from partwise.models import narrow
@@ -27,10 +28,11 @@ def table(rank, noise, seed=0):
 
 
 @pytest.mark.parametrize("loss", ["frobenius", "kullback-leibler"])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("order", ["C", "F", "csr", "csc"])
 def test_a_fit_in_float32_ends_where_one_in_float64_does(loss, order, precisions, monkeypatch, tmp_path):
     seen, callbacks = precisions
-    X = np.asarray(table(6, 1.0), order=order)
+    X = table(6, 1.0)
+    X = sp.csr_matrix(X * (X > 2)).asformat(order) if order.startswith("cs") else np.asarray(X, order=order)
     found = NMF(4, beta_loss=loss, callbacks=callbacks)
     W = found.fit_transform(X)
     assert set(seen) == {np.dtype(np.float32)}
@@ -42,7 +44,7 @@ def test_a_fit_in_float32_ends_where_one_in_float64_does(loss, order, precisions
     np.testing.assert_array_equal(found.transform(X), W)
     if loss == "frobenius":
         assert found.reconstruction_err_ == pytest.approx(
-            np.linalg.norm(X - W @ found.components_), rel=1e-10
+            np.linalg.norm(np.asarray(X - W @ found.components_)), rel=1e-10
         )
     objective = found.history_["objective"]
     assert len(objective) == found.n_iter_ + 1

@@ -200,6 +200,25 @@ class Sparse(InMemory):
             inner_weight=self.inner_weight,
         )
 
+    def narrowed(self) -> Sparse:
+        """The same matrix in float32.
+
+        Returns
+        -------
+        Sparse
+            With values of its own.
+        """
+        return Sparse(
+            self._indptr,
+            self._indices,
+            self._u.astype(np.float32),
+            None if self._v is None else self._v.astype(np.float32),
+            self.shape,
+            self.background,
+            row_weight=self.row_weight,
+            inner_weight=self.inner_weight,
+        )
+
     def rows(self, index: Any) -> Sparse:
         """Some of the rows; a range of them shares the memory."""
         if isinstance(index, slice) and index.step in (None, 1):

@@ -13,12 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from partwise.core import History, Problem, Result, State
-from partwise.matrix import Dense
+from partwise.matrix import Dense, Sparse
 from partwise.models.frobenius_start import is_plain
 from partwise.models.run_end import ENOUGH_DIGITS
 from partwise.solvers.base import AlternatingSolver
 
-#: Entries times components from which on half of an iteration is worth a copy of X, and bytes of the largest copy.
+#: Entries (of sparse data those stored) times components from which on half of an iteration is worth a copy of X, and
+#: bytes of the largest copy.
 WORTHWHILE, LARGEST = 1 << 24, 1 << 31
 #: The least tolerance that is judged in float32.
 LEAST = 1e-5
@@ -29,11 +30,11 @@ SOLVERS = ("hals", "scd")
 
 
 def narrow_helps(problem: Problem, solver: AlternatingSolver, k: int, tol: float) -> bool:
-    """Whether a fit begins in float32: dense, complete float64 data of some size, nothing believed of the factors."""
+    """Whether a fit begins in float32: complete float64 data of some size, nothing believed of the factors."""
     X = problem.X
     return (
         tol > 0
-        and isinstance(X, Dense)
+        and isinstance(X, Dense | Sparse)
         and X.dtype == np.float64
         and not X.weighted
         and solver.name in SOLVERS
@@ -41,7 +42,7 @@ def narrow_helps(problem: Problem, solver: AlternatingSolver, k: int, tol: float
         and is_plain(problem)
         and (problem.loss.gram or problem.loss.newton == "poisson")
         and X.shape[0] * X.shape[1] * k >= WORTHWHILE
-        and 4 * X.shape[0] * X.shape[1] <= LARGEST
+        and 4 * X.entries <= LARGEST
         and RANGE[0] < X.mean() < RANGE[1]
         and X.squared_norm() < 1e30
     )
@@ -50,7 +51,7 @@ def narrow_helps(problem: Problem, solver: AlternatingSolver, k: int, tol: float
 def narrowed(problem: Problem) -> Problem:
     """The same problem in float32."""
     X = problem.X
-    assert isinstance(X, Dense)
+    assert isinstance(X, Dense | Sparse)
     shift = problem.loss.shift(X.mean(), np.dtype(np.float32)) if problem.shift else 0.0
     return replace(problem, X=X.narrowed(), shift=shift)
 
