@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from partwise._version import __version__
+from partwise.domains.part_names import in_order_of_parts
 from partwise.io.atomic import atomic_file
 from partwise.io.caller import callers_level
 from partwise.io.coding import Coding
@@ -153,8 +154,9 @@ def store(model: Any, adata: Any, W: Any = None, *, layer: str | None = None, ke
         ``adata.raw``, H of all its variables is in ``adata.raw.varm``.
     adata : AnnData
         Is changed.
-    W : array of shape (n_obs, n_components), optional
-        What `fit_transform` returned; if it is not given, ``model.transform`` is called.
+    W : array or DataFrame of shape (n_obs, n_components), optional
+        What `fit_transform` returned; if it is not given, ``model.transform`` is called. Of a DataFrame, rows with
+        the names of the observations and columns with those of the parts may stand in any order.
     layer : str, optional
         The layer to transform; "X" is X, and "raw" is ``adata.raw``. If it is not given, the layer that the model
         was fitted to (see `layer_of`, and `--key` of the command line), else X.
@@ -316,6 +318,8 @@ def _usage(model: Any, W: Any, obs_names: Any, what: str = "observations") -> np
         if not (index.is_unique and obs_names.is_unique) or set(index) != set(obs_names):
             raise DataError(f"The rows of W are named, but not as the {what} of this AnnData are.")
         W = W.loc[obs_names]
+    if hasattr(W, "columns"):
+        W = in_order_of_parts(W, model.get_feature_names_out())
     W = np.asarray(W)
     expected = (len(obs_names), len(model.components_))
     if W.shape != expected:

@@ -157,12 +157,32 @@ def sums(data: Labelled, components: Components, apart: bool = False) -> tuple[f
     return float(values.sum()), list(slots.sum(axis=0))
 
 
-def held_out_loss(held: Labelled, components: Components) -> tuple[float, float]:
-    """Share of wrong labels among held-out samples, and their mean of −log p."""
+def held_out_loss(held: Labelled, components: Components, doubt: float = 0.0) -> tuple[float, float]:
+    """How wrong the posterior is about held-out samples.
+
+    Parameters
+    ----------
+    held : Labelled
+    components : Components
+    doubt : float
+        Probability that each sample is of some class other than its own.
+
+    Returns
+    -------
+    error : float
+        Share of wrong labels.
+    loss : float
+        Mean of −log p, where p is the posterior of a sample's class, or, with the probability `doubt`, of all others.
+    """
     scores = components.class_scores(held.X)
     weight = held.weight / held.total
     error = float(weight @ (scores.argmax(axis=1) != held.y))
-    loss = -float(weight @ log_posterior(scores)[np.arange(len(held.y)), held.y])
+    log_p = log_posterior(scores)
+    own = np.arange(len(held.y)), held.y
+    loss = -float(weight @ log_p[own])
+    if doubt:
+        log_p[own] = -np.inf
+        loss = (1.0 - doubt) * loss - doubt * float(weight @ np.logaddexp.reduce(log_p, axis=1))
     return error, loss
 
 

@@ -14,11 +14,17 @@ from partwise.mixture.training import Trained, train
 
 #: Penalties that are tried, weakest first: a strong one makes a class's components alike, and alike they stay.
 PENALTIES = (3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)
+#: Those tried after them as long as the strongest so far is the best; few samples need such penalties, and try all.
+STRONGER = (1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0)
+#: The penalty where no choice is possible: too strong leaves answers unsure, too weak makes them sure and wrong.
+UNCHOSEN = 0.3
 #: Held-out samples that the choice should rest on; where one fraction has fewer, several are held out in turn.
 ENOUGH = 1000
 #: Folds at most.
-MOST_FOLDS = 5
-#: A penalty whose loss exceeds the fold's smallest by this factor is the strongest that is tried.
+MOST_FOLDS = 10
+#: Held-out samples that can reject a penalty by themselves; smaller folds do so only together.
+JUDGES = 200
+#: A penalty whose loss exceeds the smallest by this factor is the strongest that is tried.
 TOO_STRONG = 1.1
 
 
@@ -33,28 +39,35 @@ class PenaltyChoice:
     best_loss : float
     chosen : Trained, optional
         Where training with the chosen penalty ended on the last fold; None as long as the choice is not made.
-    errors, losses : arrays of shape (n_folds, n_penalties)
-        On the held-out samples, NaN where not tried.
+    penalties : list of float
+        Those tried on every fold.
+    errors, losses : lists of arrays of shape (n_folds,)
+        On the held-out samples, for each of these penalties.
     """
 
     best: Trained
     best_loss: float = np.inf
     chosen: Trained | None = None
-    errors: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
-    losses: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    penalties: list[float] = field(default_factory=list)
+    errors: list[np.ndarray] = field(default_factory=list)
+    losses: list[np.ndarray] = field(default_factory=list)
+
+    @property
+    def leading(self) -> int:
+        """The place of the penalty with the smallest mean loss."""
+        return int(np.argmin([losses.mean() for losses in self.losses]))
 
     def table(self) -> dict[str, list[float]]:
-        """Each "penalty" with its mean "error" and "loss", of those that were tried."""
-        tried = ~np.isnan(self.losses).all(axis=0) if self.losses.size else np.zeros(0, bool)
+        """Each "penalty" with its mean "error" and "loss", of those that were tried on every fold."""
         return {
-            "penalty": [penalty for penalty, was in zip(PENALTIES, tried) if was],
-            "error": np.nanmean(self.errors[:, tried], axis=0).tolist() if tried.any() else [],
-            "loss": np.nanmean(self.losses[:, tried], axis=0).tolist() if tried.any() else [],
+            "penalty": list(self.penalties),
+            "error": [float(errors.mean()) for errors in self.errors],
+            "loss": [float(losses.mean()) for losses in self.losses],
         }
 
 
 def held_out(
-    data: Labelled, fraction: float, rng: np.random.Generator, folds: int = 1
+    data: Labelled, fraction: float, rng: np.random.Generator, folds: int = 1, least: int = 20
 ) -> list[tuple[Labelled, Labelled]]:
     """Samples to train on and samples to judge by, split within each class.
 
@@ -65,12 +78,15 @@ def held_out(
         Share of the samples in the second part.
     rng : Generator
     folds : int
-        Number of splits; their second parts do not overlap.
+        Number of splits; their second parts do not overlap. Where classes have too few samples for that many, splits
+        that would hold out nothing are left out.
+    least : int
+        Number of samples that a second part must have.
 
     Returns
     -------
     list of pairs of Labelled
-        Empty if a second part would have fewer than 20 samples.
+        Empty if a second part would have fewer than `least` samples.
     """
     place = np.empty(len(data.y))
     for c in np.unique(data.y):
@@ -78,7 +94,8 @@ def held_out(
         # The only sample of a class is never held out: without it there would be no component.
         place[rows] = np.arange(len(rows)) / len(rows) if len(rows) > 1 else np.inf
     masks = [(place >= fold * fraction) & (place < (fold + 1) * fraction) for fold in range(folds)]
-    if any(mask.sum() < 20 or data.weight[mask].sum() == 0 for mask in masks):
+    masks = [mask for mask in masks if folds == 1 or mask.any()]
+    if any(mask.sum() < least or data.weight[mask].sum() == 0 for mask in masks):
         return []
     return [(data.rows(~mask), data.rows(mask)) for mask in masks]
 
@@ -108,66 +125,78 @@ def choose_penalty(
     Returns
     -------
     PenaltyChoice
-        Not finished (``chosen`` is None) if Ctrl-C or the time limit of the session ended it.
+        Not finished (``chosen`` is None) if Ctrl-C or the time limit of the session ended it. Where fewer than two
+        classes have a sample to spare, nothing is tried and the penalty is `UNCHOSEN`.
     """
     choice = PenaltyChoice(Trained(start))
     most = max(1, int(1.0 / max(fraction, 1e-9)))
     folds = int(np.clip(np.ceil(ENOUGH / max(1.0, fraction * len(data.y))), 1, min(MOST_FOLDS, most)))
     with joined_session() as session, session.interruptible():
-        splits = held_out(data, fraction, rng, folds)
-        if not splits:
-            choice.chosen = Trained(start, penalty=PENALTIES[len(PENALTIES) // 2])
+        splits = held_out(data, fraction, rng, folds, least=1)
+        # (Samples of one class alone would speak for the penalty that is surest of that class.)
+        if len({int(c) for _, held in splits for c in np.unique(held.y)}) < 2:
+            choice.chosen = Trained(start, penalty=UNCHOSEN)
             return choice
-        choice.errors = np.full((folds, len(PENALTIES)), np.nan)
-        choice.losses = np.full((folds, len(PENALTIES)), np.nan)
-        ends: list[Trained] = []
-        for fold, split in enumerate(splits):
-            ends = try_penalties(choice, fold, split, start, max_iter, tol)
+        judging = sum(len(held.y) for _, held in splits)
+        # Few samples, all of them right, would speak for the penalty that is surest of everything. As many right
+        # ones leave it open whether the next is (Laplace's rule of succession).
+        doubt = 1.0 / (judging + 2) if judging < ENOUGH else 0.0
+        ends = [start] * len(splits)
+        chosen = Trained(start)
+        for penalty in PENALTIES + STRONGER:
+            found = try_penalty(choice, penalty, splits, ends, doubt, max_iter, tol)
             if session.stopped:
                 return choice
-        chosen = int(np.nanargmin(choice.losses.mean(axis=0)))
-        choice.chosen = ends[chosen]
+            ends = [one.components for one in found]
+            strongest_leads = choice.leading == len(choice.losses) - 1
+            chosen = found[-1] if strongest_leads else chosen
+            # (On few samples a loss may rise before it falls for good; to try all penalties costs little there.)
+            far_enough = too_strong(choice, splits) or (penalty >= PENALTIES[-1] and not strongest_leads)
+            if far_enough and not doubt:
+                break
+        choice.chosen = chosen
     return choice
 
 
-def try_penalties(
+def try_penalty(
     choice: PenaltyChoice,
-    fold: int,
-    split: tuple[Labelled, Labelled],
-    start: Components,
+    penalty: float,
+    splits: list[tuple[Labelled, Labelled]],
+    ends: list[Components],
+    doubt: float,
     max_iter: int,
     tol: float,
 ) -> list[Trained]:
-    """Train with one penalty after another on one fold, and write their losses into the choice.
-
-    A penalty that is too strong on one fold is the strongest on the folds that follow, and stronger ones are struck
-    from those before.
-    """
-    train_part, held_part = split
-    ends: list[Trained] = []
+    """Train with one penalty on every fold, from where the one before ended there, and note its losses."""
+    found: list[Trained] = []
+    errors, losses = np.empty(len(splits)), np.empty(len(splits))
     with joined_session() as session:
-        for i, penalty in enumerate(PENALTIES):
-            if fold and np.isnan(choice.losses[:fold, i]).any():
-                break
-            now = ends[-1].components if ends else start
-            found = train(
-                Contrastive(train_part, start.starts, penalty),
+        for fold, ((train_part, held_part), now) in enumerate(zip(splits, ends)):
+            trained = train(
+                Contrastive(train_part, now.starts, penalty),
                 Lbfgs(),
                 now,
                 max_iter=max_iter,
                 tol=tol,
                 name=f"fold{fold}_penalty_{penalty:g}",
             )
-            if not ends and not fold:
-                choice.best = found
-            error, loss = held_out_loss(held_part, found.components)
-            if loss < choice.best_loss:
-                choice.best, choice.best_loss = found, loss
+            if not found and not choice.penalties:
+                choice.best = trained
+            errors[fold], losses[fold] = held_out_loss(held_part, trained.components, doubt)
+            if losses[fold] < choice.best_loss:
+                choice.best, choice.best_loss = trained, float(losses[fold])
             if session.stopped:
-                break
-            ends.append(found)
-            choice.errors[fold, i], choice.losses[fold, i] = error, loss
-            if loss > TOO_STRONG * np.nanmin(choice.losses[fold]):
-                choice.errors[:, i + 1 :] = choice.losses[:, i + 1 :] = np.nan
-                break
-    return ends
+                return found
+            found.append(trained)
+    choice.penalties.append(penalty)
+    choice.errors.append(errors)
+    choice.losses.append(losses)
+    return found
+
+
+def too_strong(choice: PenaltyChoice, splits: list[tuple[Labelled, Labelled]]) -> bool:
+    """Whether the last penalty is that much worse than the best: in the mean, or on one fold of enough samples."""
+    losses = np.array(choice.losses)
+    alone = np.array([len(held.y) >= JUDGES for _, held in splits])
+    judged = np.column_stack([losses.mean(axis=1), losses[:, alone]])
+    return bool((judged[-1] > TOO_STRONG * judged.min(axis=0)).any())

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partwise.compiling import listen_for_compiling
 from partwise.core import Checkpoint, ProgressBar, Session, open_session
+from partwise.domains.part_names import in_order_of_parts
 from partwise.messages import held_back
 from partwise.models.looking import PartsMixin
 from partwise.parallel import own_threads
@@ -41,8 +42,9 @@ class FactorModel(PartsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_components)
-            What `transform` returned.
+        X : array-like or DataFrame of shape (n_samples, n_components)
+            What `transform` returned. Columns with the names of the components (`get_feature_names_out`) may stand in
+            any order; with other names they are taken by position.
 
         Returns
         -------
@@ -50,6 +52,7 @@ class FactorModel(PartsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             The reconstruction of each sample.
         """
         check_is_fitted(self)
+        X = self._by_parts(X)
         W = X if hasattr(X, "tocsr") else np.asarray(X)
         if W.ndim != 2 or W.shape[1] != self.components_.shape[0]:
             raise ValueError(
@@ -57,6 +60,10 @@ class FactorModel(PartsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 f"got shape {W.shape}."
             )
         return self._expected(np.asarray(W @ self.components_))
+
+    def _by_parts(self, W: Any) -> Any:
+        """A usage with its columns in the order of the parts, where they have the names of these."""
+        return in_order_of_parts(W, self.get_feature_names_out()) if hasattr(W, "columns") else W
 
     def _expected(self, Y: np.ndarray) -> np.ndarray:
         """The data to expect where the reconstruction is Y."""

@@ -316,6 +316,8 @@ class BayesianBooleanMF(FactorModel):
             With "gibbs", the probability that any tile covers the entry, as if bits were independent; otherwise
             the product with `components_`.
         """
+        check_is_fitted(self)
+        X = self._by_parts(X)
         W = np.asarray(X.toarray() if hasattr(X, "tocsr") else X, dtype=float)
         product = super().inverse_transform(W)
         if self.sampler != "gibbs":

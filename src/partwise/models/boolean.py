@@ -289,6 +289,7 @@ class BooleanMF(FactorModel):
         """
         check_is_fitted(self)
         require_well_formed(X)
+        X = self._by_parts(X)
         usage = np.asarray(X.toarray() if hasattr(X, "tocsr") else X, dtype=bool)
         if usage.ndim != 2 or usage.shape[1] != len(self.components_):
             raise ValueError(

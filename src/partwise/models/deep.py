@@ -388,6 +388,8 @@ class DeepNMF(FactorModel):
         array of shape (n_samples, n_features)
             The reconstruction of each sample.
         """
+        check_is_fitted(self)
+        X = self._by_parts(X)
         linear = super().inverse_transform(X)
         if self.activation is None:
             return linear

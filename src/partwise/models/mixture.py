@@ -83,8 +83,8 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         are, up to one factor for all. "auto" is "spread" for contrastive training and "none" for "em".
     penalty : float or "auto", default="auto"
         λ in the penalty λ/2 Σ θ² on the mean log-likelihood, in features scaled to one spread and a mean
-        row sum of 20. "auto" tries a few on held-out samples and then trains on all; with "multiplicative" and "em",
-        "auto" is 0.
+        row sum of 20. "auto" tries a few on held-out samples and then trains on all (0.3 where fewer than two classes
+        have a sample to spare); with "multiplicative" and "em", "auto" is 0.
     early_stopping : bool, default=False
         For contrastive training. Hold out samples, end when their loss has not reached a new minimum for 20 steps,
         and keep the components that had the smallest.
@@ -134,7 +134,8 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         "objective" and "seconds" of the kept run, the start and every step; "validation", the loss on the samples
         held out for early stopping, empty where there are none.
     penalties_ : dict of lists
-        With penalty="auto": each "penalty" with its mean "error" and "loss" on the held-out samples.
+        With penalty="auto": each "penalty" with its mean "error" and "loss" on the held-out samples. Where these are
+        fewer than 1,000, the loss counts the chance that the next one is of another class.
     n_iter_ : int
         Steps of the kept run.
     n_parameters_ : int
