@@ -142,7 +142,7 @@ def test_weights_by_name_by_number_by_chance_and_none(tmp_path):
         ("x,y,nan\ny,z,2\n", "1 edge without a finite weight"),
         ("x,y,0\ny,z,2\n", "1 edge of weight zero"),
         ("a,b\nb,a\nb,c\n", "1 edge was listed before; weights were summed"),
-        ("a,b\n,c\nb,c\n", "1 lines without one of the two nodes"),
+        ("a,b\n,c\nb,c\n", "1 line without one of the two nodes"),
         ("ann,bob\ncarl,dora\ndora,eve\n", "is taken as an edge; if it names columns, add --header"),
     ],
 )
@@ -260,3 +260,14 @@ def test_numbers_of_edges_are_no_nodes_where_columns_are_named(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("id,von,nach\n1,a,b\n2,b,c\n3,a,c\n", encoding="utf-8")
     assert list(read_graph(path).names) == ["a", "b", "c"]
+
+
+def test_whole_numbers_with_a_point_are_the_same_nodes(tmp_path):
+    """As pandas writes a column of numbers in which a cell is empty."""
+    (tmp_path / "points.csv").write_text("from,to,id\n1,2.0,5\n2,3.0,6\n10,,7\n1,10.0,8\n")
+    found = read_graph(tmp_path / "points.csv")
+    assert found.names == ["1", "2", "3", "10"]
+    assert any("1 line without one of the two nodes was left out" in note for note in found.notes)
+    assert not any("--weights" in note for note in found.notes)
+    (tmp_path / "versions.csv").write_text("a,b\n1.0,1.5\n1.5,2.0\n2.0,1\n")
+    assert set(read_graph(tmp_path / "versions.csv").names) == {"1.0", "1.5", "2.0", "1"}

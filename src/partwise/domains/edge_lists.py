@@ -15,6 +15,7 @@ from typing import IO
 import numpy as np
 
 from partwise.io.budget import spend
+from partwise.io.choice import names_rows
 from partwise.io.decimals import REMEDY, Number, told_point, with_point
 from partwise.io.errors import DataError
 from partwise.io.text import SPACES, broken_gzip, not_utf8, open_text, sniff_delimiter
@@ -83,6 +84,8 @@ _WEIGHT = (
 #: A number with a comma before its decimals.
 _WITH_COMMA = re.compile(r"^\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*$")
 _MISSING = ("", "na", "nan", "null", "none", "?")
+#: A whole number, with a point and zeros or without.
+_WHOLE = re.compile(r"\d{1,18}(\.0+)?", re.ASCII)
 #: An edge as networkx writes it: two nodes and a dict.
 _WITH_DICT = re.compile(
     r"^[ \t]*(\S+)[ \t]+(\S+)[ \t]*\{(?:[^}\n]*?['\"]weight['\"]:[ ]*([^,}\n]+))?[^}\n]*\}[ \t\r]*$",
@@ -190,7 +193,8 @@ def read_edge_list(
         codes.append((both[0], both[1]))
         values += [] if weight is None else [weight]
     if empty:
-        notes.append(f"{source}: {empty} lines without one of the two nodes were left out.")
+        lines, were = ("1 line", "was") if empty == 1 else (f"{empty} lines", "were")
+        notes.append(f"{source}: {lines} without one of the two nodes {were} left out.")
     first, second = (
         np.concatenate([pair[end] for pair in codes] or [np.zeros(0, np.int64)]) for end in (0, 1)
     )
@@ -208,6 +212,11 @@ def _ordered(
         gap = names.index("")
         names = names[:gap] + names[gap + 1 :]
         first, second = first - (first > gap), second - (second > gap)
+    if any("." in name for name in names) and all(map(_WHOLE.fullmatch, names)):
+        # pandas writes 7 as 7.0 where a column has an empty cell: one node all the same.
+        known = {name: i for i, name in enumerate(dict.fromkeys(name.partition(".")[0] for name in names))}
+        same = np.array([known[name.partition(".")[0]] for name in names], dtype=np.int64)
+        names, first, second = list(known), same[first], same[second]
     if names and all(name.isascii() and name.isdigit() and len(name) < 19 for name in names):
         order = np.argsort(np.array(names, dtype=np.int64), kind="stable")
         place = np.empty(len(names), dtype=np.int64)
@@ -273,7 +282,7 @@ def _layout(
         ]
         hint = (
             f" If {listing(numbers)} holds weights of edges, add --weights {numbers[0]}."
-            if weights is None and place is None and len(numbers) == 1
+            if weights is None and place is None and len(numbers) == 1 and not names_rows(numbers[0])
             else ""
         )
         said = listing([names[j] for j in left])

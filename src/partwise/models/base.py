@@ -100,7 +100,13 @@ def as_generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(2**31 - 1))
     if random_state is np.random:
         return np.random.default_rng(np.random.randint(2**31 - 1))  # noqa: NPY002
-    return np.random.default_rng(0 if random_state is None else random_state)
+    try:
+        return np.random.default_rng(0 if random_state is None else random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "random_state must be None, a whole number of at least 0, or a generator of NumPy's; got "
+            f"{random_state!r}."
+        ) from error
 
 
 def fit_session(

@@ -31,6 +31,7 @@ from partwise.models.label_readout import (
     trained_readout,
     typical_amounts,
 )
+from partwise.models.names import warn_other_order
 from partwise.models.parameters import check_callbacks, choice, missing_mark, real, whole
 from partwise.models.run_end import warn_unconverged
 from partwise.models.summary import ending, summarise
@@ -422,6 +423,7 @@ class DeepNMF(FactorModel):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any) -> tuple[np.ndarray, Any]:
         self._check_parameters()
+        warn_other_order(y, X, "y")
         data = self._given(X, reset=True, sample_weight=sample_weight)
         self._check_sizes(data)
         unseen = unseen_columns(self, data.X.column_observed(), "the parts are zero there")

@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from partwise.domains.annotated import is_anndata, layer_in, matrix_of, say_other_layer
 from partwise.io.coding import Coding
+from partwise.io.table import Table
 from partwise.matrix import Dense, InMemory, Matrix, Sparse
 from partwise.matrix.span import Span, span_of
 from partwise.models.block_names import BlockNames
 from partwise.models.masks import without_mask
-from partwise.models.names import aligned_weights, require_different_names
+from partwise.models.names import aligned_weights, require_different_names, warn_other_order
 from partwise.models.streams import row_source, stream
 from partwise.models.units import divided, exponent_of
 from partwise.well_formed import require_well_formed
@@ -74,11 +75,21 @@ def validated(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, 
 
 
 def _require_array(X: Any, whom: str) -> None:
-    """Refuse functions and dicts, which NumPy would take for a single number of an odd kind."""
+    """Refuse functions, dicts and the like, which NumPy would take for single numbers of an odd kind."""
     if callable(X) and not hasattr(X, "shape"):
         raise ValueError(
             f"X is a function, and {whom} takes an array, a sparse matrix or a DataFrame. Functions that return row "
             "blocks are for NMF and the models that say so; see the page on large data."
+        )
+    if isinstance(X, Table):
+        raise ValueError(
+            "X is a Table as partwise.io.read returns it. Give its numbers, X.data, or a frame with its names: "
+            "pandas.DataFrame(X.data, X.row_names, X.column_names)."
+        )
+    if getattr(getattr(X, "dtype", None), "names", None):
+        raise ValueError(
+            "X is an array of records. Give a table of numbers: pandas.DataFrame(X), or "
+            "numpy.lib.recfunctions.structured_to_unstructured(X)."
         )
     if isinstance(X, dict) and not hasattr(X, "shape"):  # (Sparse matrices by keys are dicts.)
         raise ValueError(
@@ -98,6 +109,11 @@ def plainly_refused(whom: str) -> Iterator[None]:
         ) from error
     except ValueError as error:
         text = str(error)
+        if "fill value must be 0" in text:
+            raise ValueError(
+                "X is a DataFrame of sparse columns that leave out another value than 0. Give it whole: "
+                "X.sparse.to_dense(); NaN counts as missing there."
+            ) from error
         if "could not convert string to float" in text:
             found = re.search(r"""float: (?:np\.str_\()?(?:'(.*?)'|"(.*?)")""", text, re.DOTALL)
             word = " ".join((found[1] or found[2] or "").split())[:40] if found else "text"
@@ -201,7 +217,10 @@ def given(
                 remember_layer(estimator, names.layer)
         return Given(matrix, row_names(X), exponent=power)
     require_well_formed(weights, "weights")
+    warn_other_order(sample_weight, X, "sample_weight")
     weights = aligned_weights(weights, X)
+    if is_anndata(weights):
+        weights = matrix_of(weights)
     array = validated(
         estimator,
         X,

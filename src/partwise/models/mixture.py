@@ -36,6 +36,7 @@ from partwise.models.inputs import place_of, validated
 from partwise.models.label_part import require_labels
 from partwise.models.looking import PartsMixin
 from partwise.models.masks import without_mask
+from partwise.models.names import warn_other_order
 from partwise.models.parameters import choice, real, whole
 from partwise.models.summary import ending, summarise
 from partwise.models.units import exponent_of, inside, outside
@@ -284,6 +285,8 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any) -> None:
         self._validate_params()
+        warn_other_order(y, X, "y")
+        warn_other_order(sample_weight, X, "sample_weight")
         data = self._given(X, y, sample_weight)
         rng = as_generator(self.random_state)
         counts = self._counts(data)

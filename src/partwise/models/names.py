@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from partwise.domains.annotated import is_anndata
+from partwise.domains.annotated import is_anndata, matrix_of
 
 
 def names_of(X: Any) -> np.ndarray | None:
@@ -102,6 +104,40 @@ def aligned_columns(frame: Any, wanted: Iterable[Any] | None, what: str) -> Any:
     return _in_order(frame, column_labels(frame), wanted, what, "columns", 1)
 
 
+def aligned_rows(frame: Any, X: Any, what: str) -> Any:
+    """A frame, known to the user as `what`, with its rows in the order of those of X; see `aligned_weights`."""
+    rows, wanted = _row_labels(frame), _row_labels(X)
+    return _in_order(frame, _counted(frame, rows, wanted), _counted(X, wanted, rows), what, "rows", 0)
+
+
+def warn_other_order(series: Any, X: Any, what: str) -> None:
+    """Say so where a Series has the names of the rows of X in another order: it goes by position all the same.
+
+    That is scikit-learn's way, and what a permutation test means; who has shuffled X alone means another thing.
+
+    Parameters
+    ----------
+    series : object
+        As the user gave it.
+    X : object
+        The data as the user gave them.
+    what : str
+        What the user calls the series.
+    """
+    if not hasattr(series, "iloc") or hasattr(series, "columns") or not hasattr(X, "iloc"):
+        return
+    rows, wanted = _labels(series.index), _row_labels(X)
+    rows = list(range(len(series))) if rows is None else rows
+    wanted = list(range(len(X))) if wanted is None else wanted
+    if rows != wanted and len(rows) == len(set(rows)) == len(wanted) and set(rows) == set(wanted):
+        warnings.warn(
+            f"{what} has the names of the rows of X in another order, and is taken by position. To match names, give "
+            f"{what}.loc[X.index]; if position is meant, {what}.to_numpy().",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
 def column_labels(X: Any) -> list[Any] | None:
     """What the columns of a frame or an AnnData are called, text or not; None where they have no names."""
     return _annotated(X.var_names) if is_anndata(X) else _labels(getattr(X, "columns", None))
@@ -156,4 +192,7 @@ def _in_order(
             f"The {which} of {what} are not those of X: {differs}. Give {what} the {which} of X, in any order, or as "
             "an array without names, which is taken by position."
         )
-    return np.take(np.asarray(frame), [place[label] for label in wanted], axis=axis)
+    values, order = matrix_of(frame) if is_anndata(frame) else frame, [place[label] for label in wanted]
+    if sp.issparse(values):
+        return values.tocsr()[order] if axis == 0 else values.tocsc()[:, order]
+    return np.take(np.asarray(values), order, axis=axis)

@@ -22,7 +22,7 @@ from partwise.models.file_contents import NMF_CONTENTS
 from partwise.models.frobenius_start import frobenius_start, helps
 from partwise.models.inputs import Given, check_start, given
 from partwise.models.loss_estimate import with_estimated_loss
-from partwise.models.names import aligned_columns, column_labels
+from partwise.models.names import aligned_columns, aligned_rows, column_labels
 from partwise.models.narrow import LEAST, joined, narrow_helps, narrowed, wants_more, widened
 from partwise.models.parameters import check_nmf
 from partwise.models.relevance import (
@@ -404,7 +404,7 @@ class NMF(FactorModel):
         names = column_labels(X) or getattr(self, "feature_names_in_", None)
         fixed = self._fixed(data.X, names)
         k = self._count_components(data.X, W, H, fixed)
-        given_start = self._given_start(data.X, k, W, aligned_columns(H, names, "H"))
+        given_start = self._given_start(data.X, k, aligned_rows(W, X, "W"), aligned_columns(H, names, "H"))
         loss = self._loss()
         units = self._units(data.X, data.exponent, loss, fixed if given_start is None else given_start[1])
         if fixed is not None:

@@ -34,7 +34,7 @@ from partwise.models.label_readout import (
     trained_readout,
     typical_amounts,
 )
-from partwise.models.names import aligned_weights
+from partwise.models.names import aligned_weights, warn_other_order
 from partwise.models.parameters import choice, real
 from partwise.models.units import Units, outside
 from partwise.models.variant import NMFVariant
@@ -125,6 +125,7 @@ class WithLabels(ClassifierMixin, NMFVariant):
                 f"{type(self).__name__} requires y to be passed, but the target y is None. "
                 "Mark samples without a label with -1, NaN or None."
             )
+        warn_other_order(y, X, "y")
         self._y, self._mask = y, mask
         try:
             # Labels count beside entries of the largest weight, whatever the units of the weights.

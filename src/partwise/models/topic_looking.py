@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,9 @@ class TopicsMixin:
         """
         check_is_fitted(self)
         named = list(self.seed_words or {})  # type: ignore[attr-defined]
-        numbered = [f"topic{t}" for t in range(len(named), len(self.components_))]
-        return np.array([*named, *numbered], dtype=object)
+        # (Somebody may have named a topic by seed words as another would be numbered.)
+        free = (name for t in count(len(named)) if (name := f"topic{t}") not in named)
+        return np.array([*named, *islice(free, len(self.components_) - len(named))], dtype=object)
 
     def topics(self, n: int = 10) -> dict[str, list[tuple[str, float]]]:
         """The leading words of each topic.

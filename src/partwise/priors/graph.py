@@ -49,6 +49,11 @@ class Graph(Coupling):
     weight: float = 1.0
 
     def __post_init__(self) -> None:
+        if hasattr(self.adjacency, "columns"):
+            raise ValueError(
+                "Graph takes an array or a sparse matrix, for it does not see the names of the rows of X. Put the "
+                "table into their order: graph.loc[X.index, X.index].to_numpy()."
+            )
         require_well_formed(self.adjacency, "adjacency")
         S = sp.csr_array(self.adjacency, dtype=float)
         if S.shape[0] != S.shape[1]:
