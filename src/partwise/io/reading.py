@@ -7,7 +7,7 @@ import difflib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -33,9 +33,9 @@ def read(
     row_names: bool | None = None,
     stack: bool = False,
     yes_no: bool | Literal["words", "answers"] = False,
-    yes: str | Sequence[str] = (),
-    no: str | Sequence[str] = (),
-    missing: str | Sequence[str] = (),
+    yes: str | float | Sequence[str | float] = (),
+    no: str | float | Sequence[str | float] = (),
+    missing: str | float | Sequence[str | float] = (),
     id: str | None = None,
     drop: str | Sequence[str] = (),
     columns: str | Sequence[str] | None = None,
@@ -70,7 +70,7 @@ def read(
         become 1 and 0, and a note says what was read as what. With "words", numbers stay what they are. With
         "answers", 1 and 2 are read so in a table with names of columns that has no other numbers; what is no answer
         stays a number or text.
-    yes, no, missing : str or sequence of str, default=()
+    yes, no, missing : str, number or sequence of them, default=()
         Further cells that mean this, "" for empty cells; case and accents do not count.
     id : str, optional
         The column that names the rows. If it is not given, a column with a name such as "id" or "respondent" and with
@@ -221,8 +221,16 @@ def _read(file: Path, source: str, name: str, given: dict[str, Any]) -> Table:
     return table if "reading" in reader.options else applied(table, given["reading"])
 
 
-def _several(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(str(word) for word in given)
+def _several(given: str | float | Sequence[str | float]) -> tuple[str, ...]:
+    """What was given as texts; a single text or number is a list of one, and 9.0 is the cell 9."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        given = (given,)
+    return tuple(str(word) if isinstance(word, str) else _cell_of(word) for word in given)
+
+
+def _cell_of(value: Any) -> str:
+    """A number as a cell holds it, whole ones without a point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def open_standard_input() -> IO[bytes]:
