@@ -51,6 +51,8 @@ def text_samples(
 
     given = {name: value for name, value in reading.items() if value and value != "."}
     further = sorted(given.keys() - {"id", "encoding", "columns"})
+    if reading.get("header") is not None:
+        further = ["header"]
     if further:
         raise ValueError(f"--{further[0]} does not apply to texts; --columns, --id and --encoding do.")
     in_file = labels is not None and Path(labels).is_file()

@@ -8,15 +8,27 @@ from itertools import islice
 
 from partwise.io.answer_cells import Answers, Meaning
 from partwise.io.answer_words import CODES, PAIRS, TICKS, WORDS, folded, is_number
-from partwise.io.choice import NUMBERED, are_unique, chosen_places, count_up, may_name_rows, names_rows
+from partwise.io.choice import (
+    NUMBERED,
+    are_unique,
+    chosen_places,
+    count_up,
+    may_name_rows,
+    names_rows,
+    tells_rows_apart,
+)
 from partwise.io.coding import Coding
 from partwise.io.decimals import with_point
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, interpreted, worth_reading
-from partwise.io.layout import MISSING, UNNAMED, holds_text
+from partwise.io.layout import UNNAMED, holds_text
+from partwise.io.number_header import number_header
+from partwise.io.words import MISSING
 
 #: Rows by which it is judged whether a table holds answers.
 _SAMPLE = 50
+#: Rows by which it is judged whether a first row of numbers holds names.
+_HEADER_SAMPLE = 100
 
 
 @dataclass(frozen=True)
@@ -95,6 +107,10 @@ def prepared(
         # R leaves the corner out.
         rows, head[0] = _cornered(rows), ["", *head[0]]
     notes: list[str] = []
+    numbered: tuple[str, ...] = ()
+    if header is None:
+        is_header, numbered = number_header([cells for _, cells in _first(rows, _HEADER_SAMPLE)], source)
+        header = True if is_header else None
     if reading.chooses:
         place, places = chosen_places(
             [cell.strip() for cell in head[0]], source, reading.id, reading.drop, reading.columns
@@ -102,7 +118,8 @@ def prepared(
         if not all(
             map(NUMBERED.fullmatch, [*reading.drop, *(reading.columns or ()), reading.id or "column 1"])
         ):
-            header = True
+            # Who names columns knows that the first row does.
+            header, numbered = True, ()
         if place is None and reading.columns is not None and row_names is None and header:
             place, told = _names_beside(rows, head[0], source, reading, places)
             notes += told
@@ -114,7 +131,9 @@ def prepared(
 
         coded = as_coded(rows, source, header, row_names, reading, head[0])
         if coded is not None:
-            return coded
+            known = coded.header and not set(reading.coding.columns or ()).isdisjoint(map(str.strip, head[0]))
+            return coded if known else replace(coded, notes=(*numbered, *coded.notes))
+    notes += numbered
     width = len(head[0])
     places = list(range(width))
     if reading.guesses:
@@ -212,16 +231,13 @@ def _find_id(
         if len(row) == len(head):
             for place, column in cells.items():
                 column.append(row[place])
-    named = [place for place in named if names_rows(head[place]) or count_up(cells[place][1:])]
     for place, column in cells.items():
-        if place in named and len(column) > 1 and are_unique(column[1:]):
-            return place, ""
-        held = [cell for cell in column[1:] if cell.strip() not in MISSING]
-        gaps = len(column) - 1 - len(held)
-        if place in named and len(held) > max(gaps, 1) and are_unique(held):
-            return place, f"; {gaps} of them {'has' if gaps == 1 else 'have'} no name there"
+        why = tells_rows_apart(head[place], column[1:], place == 0) if place in named else None
+        if why is not None:
+            return place, why
         body = column if column and is_number(folded(column[0])) else column[1:]
-        if place not in named and len(body) > 2 and are_unique(body):
+        id_like = place in named and (names_rows(head[place]) or count_up(column[1:]))
+        if not id_like and len(body) > 2 and are_unique(body):
             if reading.answers.numbers:
                 return place, ""
             if _mostly_answers(rows, len(head)):

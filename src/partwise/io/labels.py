@@ -14,12 +14,11 @@ import numpy as np
 
 from partwise.io.budget import Lines, limited, spend
 from partwise.io.errors import DataError
-from partwise.io.layout import MISSING
 from partwise.io.npz import load_npy
 from partwise.io.reading import require_file
 from partwise.io.table import Table
 from partwise.io.text import broken_gzip, not_utf8, open_text
-from partwise.io.words import set_aside, shorten
+from partwise.io.words import MISSING, set_aside, shorten
 
 #: Bytes that a line takes beside its characters.
 _TEXT = 128

@@ -61,7 +61,8 @@ def read(
     key : str, optional
         The array of a .npz, the layer of an .h5ad (or "raw"), or the sheet of an .xlsx.
     header, row_names : bool, optional
-        Whether the first row and the first column of a text table hold names; None finds out.
+        Whether the first row and the first column of a text table hold names; None finds out. A row of numbers
+        is found to do so where they are ids, far larger than all below, or count 0, 1, 2, …; a note says so.
     stack : bool, default=False
         Whether arrays of more than two dimensions are taken, as a stack of items along the first: each item
         becomes one row and ``meta["shape"]`` keeps its shape. Only .npy and .npz hold such arrays.
@@ -115,6 +116,7 @@ def read(
         "encoding": encoding,
         "decimal": decimal,
         "transpose": transpose or None,
+        "header": header,
     }
     used = {option: value for option, value in said.items() if value is not None}
     if coding is not None:
@@ -139,7 +141,7 @@ def read(
     )
     given: dict[str, Any] = {
         "key": used.get("key"),
-        "header": header,
+        "header": used.get("header"),
         # Rows of such a file are features, and the first column is their names rather than one of numbers.
         "row_names": row_names,
         "stack": stack,
@@ -221,11 +223,10 @@ def _read(file: Path, source: str, name: str, given: dict[str, Any]) -> Table:
     return table if "reading" in reader.options else applied(table, given["reading"])
 
 
-def _several(given: str | float | Sequence[str | float]) -> tuple[str, ...]:
+def _several(given: Any) -> tuple[str, ...]:
     """What was given as texts; a single text or number is a list of one, and 9.0 is the cell 9."""
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        given = (given,)
-    return tuple(str(word) if isinstance(word, str) else _cell_of(word) for word in given)
+    words = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    return tuple(map(_cell_of, words))
 
 
 def _cell_of(value: Any) -> str:
