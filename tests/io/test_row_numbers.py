@@ -119,3 +119,34 @@ def test_a_first_column_beyond_all_others_is_asked_about(table):
     assert table(["locus", "a"], [[7157, 1956, 672, 5290, 672], SCORES]).notes == ()
     assert table(["locus", "a"], [[7157, 1956, 672, 5290, 20.5], SCORES]).notes == ()
     assert table(["year", "a"], [[2001, 1999, 2004, 2007, 2011], SCORES]).notes == ()
+
+
+@pytest.mark.parametrize("how", [{}, {"yes_no": "answers"}])
+@pytest.mark.parametrize("name", ["Nr", "sample_id", "id", "mouse", "count"])
+def test_every_format_finds_the_same_names(tmp_path, name, how):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("openpyxl")
+    frame = pd.DataFrame({name: [17, 4, 23, 9, 12], "a": [1, 2, 30, 4, 5], "b": [0.5, 2, 1, 1, 7]})
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    frame.to_excel(tmp_path / "x.xlsx", index=False)
+    frame.to_parquet(tmp_path / "x.parquet", index=False)
+    csv, xlsx, parquet = (read(tmp_path / f"x.{ending}", **how) for ending in ("csv", "xlsx", "parquet"))
+    assert (csv.row_names is None) == (name == "count")
+    for other in (xlsx, parquet):
+        assert other.row_names == csv.row_names
+        assert other.column_names == csv.column_names
+        assert other.corner == csv.corner
+        assert other.coding.options == csv.coding.options
+        assert len(other.notes) == len(csv.notes)
+        np.testing.assert_array_equal(other.data, csv.data)
+
+
+@pytest.mark.parametrize("how", [{}, {"yes_no": "answers"}])
+def test_numbers_below_no_corner_name_the_rows(tmp_path, how):
+    path = tmp_path / "r.tsv"
+    path.write_text("A\tB\tC\n17\t1\t2\t3\n4\t5\t6\t7.5\n23\t0\t1\t4\n")
+    found = read(path, **how)
+    assert found.row_names == ["17", "4", "23"]
+    assert found.column_names == ["A", "B", "C"]
+    np.testing.assert_array_equal(found.data, [[1, 2, 3], [5, 6, 7.5], [0, 1, 4]])

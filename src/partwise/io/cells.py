@@ -21,7 +21,7 @@ from partwise.io.coding import Coding
 from partwise.io.decimals import with_point
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, interpreted, worth_reading
-from partwise.io.layout import UNNAMED, holds_text
+from partwise.io.layout import UNNAMED, holds_text, lacks_corner
 from partwise.io.number_header import number_header
 from partwise.io.words import MISSING
 
@@ -102,7 +102,7 @@ def prepared(
         return Prepared(rows, header, row_names)
     if reading.decimal == ",":
         rows = _with_points(rows, header is True)
-    lacking = {len(cells) - len(head[0]) for _, cells in _first(rows, 20)[1:]} == {1}
+    lacking = lacks_corner(head[0], [cells for _, cells in _first(rows, 20)[1:]])
     if lacking and header is not False and reading.acts:
         # R leaves the corner out.
         rows, head[0] = _cornered(rows), ["", *head[0]]

@@ -71,7 +71,7 @@ def find_layout(
     Columns whose names are ``aside`` hold labels, and may have words below numbers.
     """
     first, rest = rows[0], rows[1:]
-    if _lacks_corner(first, rest) and header is not False and row_names is not False:
+    if lacks_corner(first, rest) and header is not False and row_names is not False:
         cornered = ["", *(written(cell).strip() for cell in first)]
         return Layout(len(cornered), cornered, True, _unsure(rest, len(cornered), True, cornered, aside))
     is_header = has_header(first, rest) if header is None else header
@@ -137,13 +137,16 @@ def has_header(first: list[str], rest: Sequence[list[str]]) -> bool:
     return empty and (named or counts(first[1:], 3) or _counts_from_zero(first[1:]))
 
 
-def _lacks_corner(first: list[str], rest: Sequence[list[str]]) -> bool:
-    """Whether the header is one cell short because it has no corner, as R's write.table leaves it."""
+def lacks_corner(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+    """Whether the header is one cell short because it has no corner, as R's write.table leaves it.
+
+    Rows then begin with names: text, or different whole numbers below a header that has text.
+    """
     if not rest or any(len(row) != len(first) + 1 for row in rest):
         return False
     begins = [row[0].strip() for row in rest]
-    numbered = begins == [str(place) for place in range(1, len(begins) + 1)]
-    return all(number(cell) is None for cell in first) and (numbered or _mostly_text(begins))
+    ids = len(set(begins)) == len(begins) and all(begin.isascii() and begin.isdigit() for begin in begins)
+    return _mostly_text(begins) or (ids and any(number(cell) is None for cell in first))
 
 
 def _mostly_text(cells: Iterable[str]) -> bool:
