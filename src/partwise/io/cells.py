@@ -15,6 +15,7 @@ from partwise.io.choice import (
     count_up,
     may_name_rows,
     names_rows,
+    separate_names,
     tells_rows_apart,
 )
 from partwise.io.coding import Coding
@@ -36,7 +37,8 @@ class Reading:
     """How the cells of a table are read; the parameters are those of `partwise.io.read`.
 
     Columns that are ``aside`` hold labels: their cells are never read as yes and no, and are text where one of them
-    is.
+    is. Those that are ``spare`` are left out where they are columns of the file and no names of its rows, which will
+    be columns when it is transposed.
     """
 
     answers: Answers = field(default_factory=Answers)
@@ -46,6 +48,7 @@ class Reading:
     decimal: str = "."
     aside: tuple[str, ...] = ()
     skip: int = 0
+    spare: tuple[str, ...] = ()
     coding: Coding | None = None
 
     @property
@@ -62,12 +65,12 @@ class Reading:
     def guesses(self) -> bool:
         """Whether nothing is asked for but that words for yes and no are understood where there are any."""
         asks = Answers(guess=True, codes=self.answers.codes)
-        return self.answers == asks and self.coding is None and not self.chooses
+        return self.answers == asks and self.coding is None and not self.chooses and not self.spare
 
     @property
     def acts(self) -> bool:
         """Whether the table may come back other than the file has it."""
-        return self.chooses or self.interprets or self.decimal != "."
+        return self.chooses or self.interprets or self.decimal != "." or bool(self.spare)
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Prepared:
         Sentences on what was read as what.
     meanings : list
         What the cells of each column meant, that of the row names included; empty where nothing was interpreted.
+    left_out : tuple of str
+        Spare columns that were there.
     """
 
     rows: Rows
@@ -91,6 +96,7 @@ class Prepared:
     row_names: bool | None
     notes: tuple[str, ...] = ()
     meanings: Sequence[Meaning | None] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def prepared(
@@ -111,6 +117,13 @@ def prepared(
     if header is None:
         is_header, numbered = number_header([cells for _, cells in _first(rows, _HEADER_SAMPLE)], source)
         header = True if is_header else None
+    left_out: tuple[str, ...] = ()
+    if reading.spare and header is not False:
+        rows, order = _without_spare(rows, head[0], source, reading)
+        left_out = tuple(cell.strip() for place, cell in enumerate(head[0]) if place not in order)
+        head[0] = [head[0][place] for place in order]
+        if left_out:
+            header, numbered = True, ()
     if reading.chooses:
         place, places = chosen_places(
             [cell.strip() for cell in head[0]], source, reading.id, reading.drop, reading.columns
@@ -132,7 +145,7 @@ def prepared(
         coded = as_coded(rows, source, header, row_names, reading, head[0])
         if coded is not None:
             known = coded.header and not set(reading.coding.columns or ()).isdisjoint(map(str.strip, head[0]))
-            return coded if known else replace(coded, notes=(*numbered, *coded.notes))
+            return replace(coded, left_out=left_out, notes=(*(() if known else numbered), *coded.notes))
     notes += numbered
     width = len(head[0])
     places = list(range(width))
@@ -153,11 +166,22 @@ def prepared(
                 header = True
             notes.append(f"{source}: column '{head[0][0].strip()}' names the rows{why}.")
     if not interprets:
-        return Prepared(rows, header, row_names, tuple(notes))
+        return Prepared(rows, header, row_names, tuple(notes), left_out=left_out)
     rows, more, meanings = interpreted(
         rows, source, header, row_names, reading.answers, reading.aside, places, width
     )
-    return Prepared(rows, header, row_names, (*notes, *more), meanings)
+    return Prepared(rows, header, row_names, (*notes, *more), meanings, left_out)
+
+
+def _without_spare(rows: Rows, head: list[str], source: str, reading: Reading) -> tuple[Rows, list[int]]:
+    """The rows without the columns that are spare, and the places of those that are left."""
+    names = [cell.strip() for cell in head]
+    begin = names.index(reading.id) if reading.id in names else 0
+    spare = set(separate_names(reading.spare, set(names))) & set(names) - {names[begin]}
+    if spare:
+        spare -= {cells[begin].strip() for _, cells in rows() if len(cells) == len(head)}
+    order = [place for place, name in enumerate(names) if name not in spare]
+    return picked(rows, order, len(head), source) if spare else rows, order
 
 
 def _first(rows: Rows, count: int) -> list[tuple[int, list[str]]]:

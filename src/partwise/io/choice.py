@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import pairwise
 
 from partwise.io.errors import DataError
@@ -141,11 +141,7 @@ def chosen_places(
         raise DataError(f"{source} has no column '{shorten(name)}'. {hint}")
 
     def places_of(given: Sequence[str]) -> list[int]:
-        wanted: list[str] = []
-        for text in given:
-            # A question may have commas in it: a name that is there goes first.
-            wanted += [text] if text in first else next(csv.reader([text], skipinitialspace=True), [])
-        return [place_of(name) for name in dict.fromkeys(wanted)]
+        return [place_of(name) for name in separate_names(given, first)]
 
     row_names = None if id is None else place_of(id)
     without = {row_names, *places_of(drop)}
@@ -154,6 +150,27 @@ def chosen_places(
     if not places:
         raise DataError(f"{source}: no column is left. Its columns are {listing(list(first))}.")
     return row_names, places
+
+
+def separate_names(given: Sequence[str], known: Container[str]) -> list[str]:
+    """The names in texts that hold one each, or several with commas between them.
+
+    Parameters
+    ----------
+    given : sequence of str
+        The texts.
+    known : container of str
+        Names that there are: a question may have commas in it.
+
+    Returns
+    -------
+    list of str
+        Each once.
+    """
+    wanted: list[str] = []
+    for text in given:
+        wanted += [text] if text in known else next(csv.reader([text], skipinitialspace=True), [])
+    return list(dict.fromkeys(wanted))
 
 
 def told_lacking(source: str, held: Sequence[str], wanted: Sequence[str]) -> str:

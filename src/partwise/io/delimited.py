@@ -90,7 +90,8 @@ def table_of_cells(
     if not body.rows:
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
     table = _table(body, source, layout, ready, reading)
-    return dataclasses.replace(table, notes=(*titled, *trailing, *ready.notes, *table.notes))
+    meta = {"left_out": ready.left_out} if ready.left_out else {}
+    return dataclasses.replace(table, meta=meta, notes=(*titled, *trailing, *ready.notes, *table.notes))
 
 
 def _is_blank(cells: list[str]) -> bool:

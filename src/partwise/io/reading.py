@@ -15,6 +15,7 @@ from typing import IO, Any, Literal
 from partwise.io.answer_cells import Answers
 from partwise.io.budget import limited, spend
 from partwise.io.cells import Reading
+from partwise.io.choice import separate_names
 from partwise.io.coding import Coding
 from partwise.io.errors import DataError
 from partwise.io.missing_codes import told_missing_codes
@@ -87,7 +88,8 @@ def read(
         between thousands: 1.234 is 1234, and 12.5 is an error.
     transpose : bool, default=False
         Whether samples are the columns of the file and features its rows. ``id`` then names the column of the file
-        that names the features; ``columns`` and ``drop`` name features.
+        that names the features; ``columns`` and ``drop`` name features;
+        ``drop`` also takes columns of the file that are none of them.
     skip : int, default=0
         Rows to leave out above the table. A title (text in one cell alone, above the names of columns) is found
         without it.
@@ -137,6 +139,7 @@ def read(
         used.get("decimal", "."),
         _several(aside),
         skip,
+        _several(drop) if turned else (),
         dataclasses.replace(coding, columns=None) if coding is not None and turned else coding,
     )
     given: dict[str, Any] = {
@@ -152,13 +155,24 @@ def read(
     if yes_no == "answers" and coding is None and not turned:
         table = _doubted(table, asked=chosen is not None)
     if turned:
-        table = chosen_columns(transposed(table), Reading(drop=_several(drop), columns=chosen))
+        table = _turned(table, _several(drop), chosen)
     kept = {option: value for option, value in used.items() if value not in (None, ".")}
     if table.corner and not turned:
         kept["id"] = table.corner
     elif id is not None:
         kept["id"] = id
     return dataclasses.replace(table, coding=dataclasses.replace(table.coding or Coding(), options=kept))
+
+
+def _turned(table: Table, drop: tuple[str, ...], columns: tuple[str, ...] | None) -> Table:
+    """The transposed table with the chosen columns; what was left out of the file need not be dropped again."""
+    gone = table.meta.get("left_out", ())
+    meta = {name: value for name, value in table.meta.items() if name != "left_out"}
+    table = transposed(dataclasses.replace(table, meta=meta))
+    left = separate_names(drop, {*gone, *(table.column_names or ())})
+    return chosen_columns(
+        table, Reading(drop=tuple(name for name in left if name not in gone), columns=columns)
+    )
 
 
 def _doubted(table: Table, asked: bool) -> Table:
