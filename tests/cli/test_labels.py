@@ -102,3 +102,44 @@ def test_labels_that_are_no_classes(rows, tmp_path, capsys):
     for seed in range(4):
         assert call("classify", path, *given, "--mixtures", 1, "--seed", seed) in (0, 2)
         assert "y_true" not in capsys.readouterr().err
+
+
+VERBS = [
+    ("classify", "--mixtures", 1),
+    ("fit", "--model", "semisupervised"),
+    ("fit", "--model", "manifold", "--graph", "knn"),
+    ("compare", "--methods", "nmf", "--seeds", 1),
+]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_sheet_of_names_and_labels_is_matched_by_name(verb, rows, tmp_path, capsys):
+    data = pd.DataFrame(rows, index=[f"s{i}" for i in range(40)])
+    data.columns = [f"x{j}" for j in range(6)]
+    data.to_csv(tmp_path / "a.csv")
+    groups = pd.DataFrame({"sample": data.index, "group": ["ab"[i % 2] for i in range(40)]})
+    groups.sample(frac=1, random_state=0).to_csv(tmp_path / "groups.csv", index=False)
+    (tmp_path / "l.txt").write_text("\n".join(groups["group"]))
+    found = []
+    for labels in ("groups.csv", "l.txt"):
+        out = tmp_path / labels.split(".")[0]
+        given = (tmp_path / "a.csv", "--labels", tmp_path / labels, "-k", 2, "-o", out, "-q", "--no-report")
+        assert call(verb[0], *given, *verb[1:]) == 0
+        summary = json.loads((out / "summary.json").read_text())
+        found.append({key: summary.get(key) for key in ("classes", "train_error", "test_error", "loss")})
+    assert found[0] == found[1]
+    capsys.readouterr()
+    groups["sample"] = "x" + groups["sample"]
+    groups.to_csv(tmp_path / "groups.csv", index=False)
+    given = (tmp_path / "a.csv", "--labels", tmp_path / "groups.csv", "-k", 2, "-o", tmp_path / "o", "-q")
+    assert call(verb[0], *given, *verb[1:]) == 2
+    assert "holds no name of a row" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_one_label_too_many_asks_about_a_header(verb, rows, tmp_path, capsys):
+    np.save(tmp_path / "a.npy", rows)
+    (tmp_path / "l.txt").write_text("group\n" + "a\nb\n" * 20)
+    given = (tmp_path / "a.npy", "--labels", tmp_path / "l.txt", "-k", 2, "-o", tmp_path / "o", "-q")
+    assert call(verb[0], *given, *verb[1:]) == 2
+    assert "Is its first line a header? Remove it." in capsys.readouterr().err

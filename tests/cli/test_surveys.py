@@ -147,3 +147,18 @@ def test_a_table_without_any_data_is_refused(tmp_path, capsys):
     for verb in (("tiles",), ("fit", "-k", "1")):
         assert call(verb[0], path, *verb[1:], "-o", tmp_path / "out", "-q", "--no-report") == 2
         assert "all 6 cells of its 2 columns are missing" in capsys.readouterr().err
+
+
+def test_a_header_of_numbers_is_said_and_can_be_overruled(tmp_path, capsys):
+    data = tmp_path / "m.csv"
+    data.write_text("1001,1004,1019\n" + "5,3,2\n0,1,7\n2,2,1\n" * 4)
+    out = tmp_path / "out"
+    assert call("fit", data, "-k", "2", "-o", out, "-q", "--no-report") == 0
+    assert "--no-header" in capsys.readouterr().err
+    assert (out / "H.csv").read_text().splitlines()[0] == "part,1001,1004,1019"
+    assert call("fit", data, "-k", "2", "-o", out, "-q", "--no-report", "--no-header") == 0
+    assert "is taken for the names" not in capsys.readouterr().err
+    assert len((out / "W.csv").read_text().splitlines()) == 1 + 13
+    assert call("transform", out / "model.partwise", data, "-o", tmp_path / "t.csv") == 0
+    assert "--no-header" in capsys.readouterr().err
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == 1 + 13

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from partwise.io import DataError, Table, label_names, read, read_labels, take_labels
+from partwise.io import DataError, Table, label_names, read, read_labels, row_labels, take_labels
 
 
 @pytest.fixture
@@ -173,3 +173,80 @@ def test_arrays_that_are_no_labels(folder, array, sentence):
         read_labels("a.npy")
     with pytest.raises(DataError, match=r"nowhere\.txt: no such file"):
         read_labels("nowhere.txt")
+
+
+NAMES = ["s1", "s2", "s3", "s4"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("l.csv", "sample,group\ns3,b\ns1,a\ns4,b\ns2,a\n"),
+        ("l.csv", "s3;b\ns1;a\ns4;b\ns2;a\n"),
+        ("l.csv", ',group\n"s3","b"\n"s1","a"\n"s4","b"\n"s2","a"\n'),
+        ("l.tsv", "sample\tgroup\ns3\tb\ns1\ta\ns4\tb\ns2\ta\n"),
+        ("l.txt", "group\ns3\tb\ns1\ta\ns4\tb\ns2\ta\n"),  # as R writes it
+    ],
+)
+def test_two_columns_are_matched_by_name(folder, name, content):
+    (folder / name).write_text(content)
+    labels, notes = row_labels(name, NAMES)
+    assert labels.tolist() == ["a", "a", "b", "b"]
+    assert notes == ()
+
+
+def test_names_without_rows_and_rows_without_labels(folder):
+    (folder / "l.csv").write_text("sample,group\ns3,2\nx,9\ns1,1\ns2,1\ny,9\n")
+    with pytest.raises(DataError, match=r"l\.csv has no label for 1 of the 4 rows; the first is 's4'"):
+        row_labels("l.csv", NAMES)
+    labels, notes = row_labels("l.csv", NAMES, unknown=True)
+    assert labels.tolist() == [1, 1, 2, None]
+    assert "2 names are no rows of the data, as 'x', and ignored" in notes[0]
+    (folder / "l.csv").write_text("s1,a\ns2,NA\ns3,b\ns4,b\n")
+    with pytest.raises(DataError, match="the label of 's2' is missing, which reads 'NA'"):
+        row_labels("l.csv", NAMES)
+    assert row_labels("l.csv", NAMES, unknown=True)[0].tolist() == ["a", None, "b", "b"]
+    (folder / "l.csv").write_text("s1,a\ns2,b\ns1,b\ns3,b\ns4,b\n")
+    with pytest.raises(DataError, match="'s1' has two labels, 'a' and 'b'"):
+        row_labels("l.csv", NAMES)
+
+
+def test_numbers_of_rows_match_those_without_names(folder):
+    (folder / "l.csv").write_text(",group\n0,a\n1,a\n2,b\n3,b\n")
+    assert row_labels("l.csv", ["row0", "row1", "row2", "row3"], named=False)[0].tolist() == [
+        "a",
+        "a",
+        "b",
+        "b",
+    ]
+    with pytest.raises(
+        DataError, match=r"two columns, but the first, as '3', holds no name of a row, as 's1'"
+    ):
+        row_labels("l.csv", NAMES)
+
+
+@pytest.mark.parametrize("content", ["p1,a\np2,b\np3,a\np4,b\n", "s1,a,x\ns2,b,x\ns3,a,y\ns4,b,y\n"])
+def test_columns_that_cannot_be_matched_are_refused(folder, content):
+    (folder / "l.csv").write_text(content)
+    with pytest.raises(DataError, match="columns"):
+        row_labels("l.csv", NAMES)
+    with pytest.raises(DataError, match="one a line, or two columns"):
+        read_labels("l.csv")
+
+
+def test_commas_behind_labels_and_in_text_are_no_columns(folder):
+    (folder / "l.csv").write_text("a,\nb,\na,\nb,\n")
+    assert row_labels("l.csv", NAMES)[0].tolist() == ["a", "b", "a", "b"]
+    (folder / "l.txt").write_text("T cell, naive\nB cell, naive\nT cell, naive\nB cell, naive\n")
+    assert row_labels("l.txt", NAMES)[0].tolist()[0] == "T cell, naive"
+
+
+def test_a_first_label_that_may_be_a_header(folder):
+    (folder / "l.txt").write_text("group\na\nb\na\nb\n")
+    names = [*NAMES, "s5"]
+    labels, (note,) = row_labels("l.txt", names)
+    assert labels.tolist() == ["group", "a", "b", "a", "b"]
+    assert "the first label, 'group', occurs once: if it is a header, one label is missing below it" in note
+    for content in ("c\na\nb\na\nd\n", "a\na\nb\na\nb\n"):
+        (folder / "l.txt").write_text(content)
+        assert row_labels("l.txt", names)[1] == ()

@@ -573,3 +573,11 @@ def test_spss_labels_that_all_say_no_are_no(tmp_path):
     for yes_no in (True, "answers"):
         table = read(tmp_path / "no.sav", yes_no=yes_no)
         assert np.asarray(table.data)[:, table.column_names.index("smokes")].tolist() == [0.0] * 8
+
+
+@pytest.mark.parametrize("nine", [9, 9.0, "9", [9], np.int64(9)])
+def test_single_numbers_are_cells(tmp_path, nine):
+    path = tmp_path / "s.csv"
+    path.write_text("a,b\n1,2\n9,1\n2,1\n")
+    table = read(path, yes=2, no=1, missing=nine)
+    np.testing.assert_array_equal(table.data, [[0, 1], [np.nan, 0], [1, 0]])

@@ -194,8 +194,9 @@ def labelled(
     import numpy as np
 
     from partwise.cli.pipeline import Samples
-    from partwise.io import DataError, label_names, read, read_labels, take_labels
+    from partwise.io import DataError, label_names, read, row_labels, take_labels
     from partwise.io.budget import limited, spend
+    from partwise.io.label_sheets import miscounted
 
     name = column if labels is None else labels
     aside = [each for each in (column, labels) if each is not None]
@@ -214,7 +215,10 @@ def labelled(
         table, y = take_labels(table, column, unknown=unknown)
     if labels is not None and not (labels == column and y is not None):
         if Path(labels).is_file() and labels not in label_names(table):
-            y = read_labels(labels, unknown=unknown, rows=table.shape[0])
+            names = names_or_numbers(table.row_names, table.shape[0], "row")
+            y, told = row_labels(labels, names, named=table.row_names is not None, unknown=unknown)
+            for note in told:
+                say(f"Note: {note}")
         else:
             try:
                 table, y = take_labels(table, labels, unknown=unknown)
@@ -232,7 +236,7 @@ def labelled(
     X = X.astype(np.result_type(X.dtype, np.float32), copy=False)
     n = X.shape[0]
     if y is not None and len(y) != n:
-        raise ValueError(f"{path} has {n} rows, but there are {len(y)} labels in {labels}.")
+        raise ValueError(miscounted(str(labels), len(y), str(path), n))
     rows = names_or_numbers(table.row_names, n, "row")
     named = table.row_names is not None
     return Samples(X, rows, table.column_names, str(path), y, coding=table.coding, named=named)

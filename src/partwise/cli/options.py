@@ -72,6 +72,13 @@ READING: dict[str, Any] = {
         bool, _flag("--transpose", "Samples are the columns of the file, features its rows.")
     ],
     "skip": Annotated[int, _said("ROWS", "Leave out so many rows above the table.")],
+    "header": Annotated[
+        bool | None,
+        _flag(
+            "--header/--no-header",
+            "Whether the first row of a table names its columns; found out if not given.",
+        ),
+    ],
     "numbers": Annotated[
         bool, _flag("--numbers", "A table of 1 and 2 is one of numbers, not of yes and no.")
     ],
@@ -90,8 +97,13 @@ def reads_data(verb: Callable[..., Any]) -> Callable[..., Any]:
 
     def command(**given: Any) -> Any:
         said = {name: given.pop(name) for name in shared}
-        # An option that was not given is left to `read`.
-        return verb(**given, reading={name: value for name, value in said.items() if value})
+        # An option that was not given is left to `read`; --no-header was given.
+        return verb(
+            **given,
+            reading={
+                name: value for name, value in said.items() if value or (name, value) == ("header", False)
+            },
+        )
 
     more = [
         inspect.Parameter(name, _NAMED, default=OFF.get(name), annotation=annotation)

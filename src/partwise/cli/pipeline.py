@@ -126,12 +126,13 @@ def right_way_round(data: Path, table: Any, coding: Any, how: dict[str, Any]) ->
 
 def say_coding(source: str, coding: Any, reading: dict[str, Any]) -> None:
     """Say that a file is read as that of the fit was, if that is not plain numbers, and what was given besides."""
+    from partwise.io.coding import as_option
     from partwise.io.reading import applicable
 
     name = f".{reading['format'].lstrip('.').lower()}" if reading.get("format") else source
     described = replace(coding, options=applicable(coding.options, name)).described(names=False)
     besides = [
-        f"--{name}" if value is True else f"--{name} {one}"
+        as_option(f"--{name}", one)
         for name, value in reading.items()
         for one in (value if isinstance(value, list) else [value])
     ]

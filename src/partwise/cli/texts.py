@@ -46,11 +46,13 @@ def text_samples(
     from partwise.cli.pipeline import Samples
     from partwise.core import watched
     from partwise.domains.text_files import documents_of, stdin_table
-    from partwise.io import Coding, read_labels
+    from partwise.io import Coding, row_labels
     from partwise.io.words import shorten
 
     given = {name: value for name, value in reading.items() if value and value != "."}
     further = sorted(given.keys() - {"id", "encoding", "columns"})
+    if reading.get("header") is not None:
+        further = ["header"]
     if further:
         raise ValueError(f"--{further[0]} does not apply to texts; --columns, --id and --encoding do.")
     in_file = labels is not None and Path(labels).is_file()
@@ -84,7 +86,10 @@ def text_samples(
     options = {name: value for name, value in kept.items() if value}
     y: Any = found.labels
     if in_file:
-        y = read_labels(str(labels), unknown=True, rows=len(found.texts)).tolist()
+        matched, told = row_labels(str(labels), found.names, unknown=True)
+        for note in told:
+            say(f"Note: {note}")
+        y = matched.tolist()
         if len(y) != len(found.texts):
             raise ValueError(miscounted(str(labels), len(y), str(data), len(found.texts), found.blank))
     return Samples(found.texts, found.names, None, found.source, y, coding=Coding(options=options))

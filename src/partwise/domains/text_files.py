@@ -16,10 +16,9 @@ from partwise.domains.text_rows import is_text_table, rows_of
 from partwise.io.budget import limited, spend
 from partwise.io.choice import names_rows
 from partwise.io.errors import DataError
-from partwise.io.layout import MISSING
 from partwise.io.reading import open_standard_input, standard_input
 from partwise.io.text import broken_gzip, not_utf8, open_bytes, open_text
-from partwise.io.words import shorten
+from partwise.io.words import MISSING, shorten
 
 __all__ = ["Documents", "read_documents"]
 

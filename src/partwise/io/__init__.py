@@ -13,6 +13,7 @@ from partwise.io.registry import provide_models
 if TYPE_CHECKING:
     from partwise.io.coding import Coding
     from partwise.io.errors import DataError, ModelFileError
+    from partwise.io.label_sheets import row_labels
     from partwise.io.labels import label_names, read_labels, take_labels
     from partwise.io.model_file import load, save
     from partwise.io.readers import Reader, register_reader
@@ -34,6 +35,7 @@ _HOME = {
     "register_model": "partwise.io.registry",
     "register_reader": "partwise.io.readers",
     "register_value": "partwise.io.registry",
+    "row_labels": "partwise.io.label_sheets",
     "save": "partwise.io.model_file",
     "take_labels": "partwise.io.labels",
     "write_csv": "partwise.io.write",
@@ -53,6 +55,7 @@ __all__ = [
     "register_model",
     "register_reader",
     "register_value",
+    "row_labels",
     "save",
     "take_labels",
     "write_csv",

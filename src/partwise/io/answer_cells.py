@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from partwise.io.answer_words import folded
 from partwise.io.errors import DataError
-from partwise.io.layout import MISSING
+from partwise.io.words import MISSING
 
 #: A column with more different cells than this is none of yes and no.
 MOST = 40

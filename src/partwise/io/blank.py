@@ -9,7 +9,7 @@ from itertools import islice
 from partwise.io.answer_words import TICKS, folded
 from partwise.io.cells import Reading
 from partwise.io.interpret import Rows
-from partwise.io.layout import MISSING
+from partwise.io.words import MISSING
 
 #: Rows by which it is judged whether a table is one of ticks.
 _SAMPLE = 100

@@ -8,15 +8,28 @@ from itertools import islice
 
 from partwise.io.answer_cells import Answers, Meaning
 from partwise.io.answer_words import CODES, PAIRS, TICKS, WORDS, folded, is_number
-from partwise.io.choice import NUMBERED, are_unique, chosen_places, count_up, may_name_rows, names_rows
+from partwise.io.choice import (
+    NUMBERED,
+    are_unique,
+    chosen_places,
+    count_up,
+    may_name_rows,
+    names_rows,
+    separate_names,
+    tells_rows_apart,
+)
 from partwise.io.coding import Coding
 from partwise.io.decimals import with_point
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, interpreted, worth_reading
-from partwise.io.layout import MISSING, UNNAMED, holds_text
+from partwise.io.layout import UNNAMED, holds_text, lacks_corner
+from partwise.io.number_header import number_header
+from partwise.io.words import MISSING
 
 #: Rows by which it is judged whether a table holds answers.
 _SAMPLE = 50
+#: Rows by which it is judged whether a first row of numbers holds names.
+_HEADER_SAMPLE = 100
 
 
 @dataclass(frozen=True)
@@ -24,7 +37,8 @@ class Reading:
     """How the cells of a table are read; the parameters are those of `partwise.io.read`.
 
     Columns that are ``aside`` hold labels: their cells are never read as yes and no, and are text where one of them
-    is.
+    is. Those that are ``spare`` are left out where they are columns of the file and no names of its rows, which will
+    be columns when it is transposed.
     """
 
     answers: Answers = field(default_factory=Answers)
@@ -34,6 +48,7 @@ class Reading:
     decimal: str = "."
     aside: tuple[str, ...] = ()
     skip: int = 0
+    spare: tuple[str, ...] = ()
     coding: Coding | None = None
 
     @property
@@ -50,12 +65,12 @@ class Reading:
     def guesses(self) -> bool:
         """Whether nothing is asked for but that words for yes and no are understood where there are any."""
         asks = Answers(guess=True, codes=self.answers.codes)
-        return self.answers == asks and self.coding is None and not self.chooses
+        return self.answers == asks and self.coding is None and not self.chooses and not self.spare
 
     @property
     def acts(self) -> bool:
         """Whether the table may come back other than the file has it."""
-        return self.chooses or self.interprets or self.decimal != "."
+        return self.chooses or self.interprets or self.decimal != "." or bool(self.spare)
 
 
 @dataclass(frozen=True)
@@ -72,6 +87,8 @@ class Prepared:
         Sentences on what was read as what.
     meanings : list
         What the cells of each column meant, that of the row names included; empty where nothing was interpreted.
+    left_out : tuple of str
+        Spare columns that were there.
     """
 
     rows: Rows
@@ -79,6 +96,7 @@ class Prepared:
     row_names: bool | None
     notes: tuple[str, ...] = ()
     meanings: Sequence[Meaning | None] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def prepared(
@@ -90,11 +108,22 @@ def prepared(
         return Prepared(rows, header, row_names)
     if reading.decimal == ",":
         rows = _with_points(rows, header is True)
-    lacking = {len(cells) - len(head[0]) for _, cells in _first(rows, 20)[1:]} == {1}
+    lacking = lacks_corner(head[0], [cells for _, cells in _first(rows, 20)[1:]])
     if lacking and header is not False and reading.acts:
         # R leaves the corner out.
         rows, head[0] = _cornered(rows), ["", *head[0]]
     notes: list[str] = []
+    numbered: tuple[str, ...] = ()
+    if header is None:
+        is_header, numbered = number_header([cells for _, cells in _first(rows, _HEADER_SAMPLE)], source)
+        header = True if is_header else None
+    left_out: tuple[str, ...] = ()
+    if reading.spare and header is not False:
+        rows, order = _without_spare(rows, head[0], source, reading)
+        left_out = tuple(cell.strip() for place, cell in enumerate(head[0]) if place not in order)
+        head[0] = [head[0][place] for place in order]
+        if left_out:
+            header, numbered = True, ()
     if reading.chooses:
         place, places = chosen_places(
             [cell.strip() for cell in head[0]], source, reading.id, reading.drop, reading.columns
@@ -102,7 +131,8 @@ def prepared(
         if not all(
             map(NUMBERED.fullmatch, [*reading.drop, *(reading.columns or ()), reading.id or "column 1"])
         ):
-            header = True
+            # Who names columns knows that the first row does.
+            header, numbered = True, ()
         if place is None and reading.columns is not None and row_names is None and header:
             place, told = _names_beside(rows, head[0], source, reading, places)
             notes += told
@@ -114,7 +144,9 @@ def prepared(
 
         coded = as_coded(rows, source, header, row_names, reading, head[0])
         if coded is not None:
-            return coded
+            known = coded.header and not set(reading.coding.columns or ()).isdisjoint(map(str.strip, head[0]))
+            return replace(coded, left_out=left_out, notes=(*(() if known else numbered), *coded.notes))
+    notes += numbered
     width = len(head[0])
     places = list(range(width))
     if reading.guesses:
@@ -134,11 +166,22 @@ def prepared(
                 header = True
             notes.append(f"{source}: column '{head[0][0].strip()}' names the rows{why}.")
     if not interprets:
-        return Prepared(rows, header, row_names, tuple(notes))
+        return Prepared(rows, header, row_names, tuple(notes), left_out=left_out)
     rows, more, meanings = interpreted(
         rows, source, header, row_names, reading.answers, reading.aside, places, width
     )
-    return Prepared(rows, header, row_names, (*notes, *more), meanings)
+    return Prepared(rows, header, row_names, (*notes, *more), meanings, left_out)
+
+
+def _without_spare(rows: Rows, head: list[str], source: str, reading: Reading) -> tuple[Rows, list[int]]:
+    """The rows without the columns that are spare, and the places of those that are left."""
+    names = [cell.strip() for cell in head]
+    begin = names.index(reading.id) if reading.id in names else 0
+    spare = set(separate_names(reading.spare, set(names))) & set(names) - {names[begin]}
+    if spare:
+        spare -= {cells[begin].strip() for _, cells in rows() if len(cells) == len(head)}
+    order = [place for place, name in enumerate(names) if name not in spare]
+    return picked(rows, order, len(head), source) if spare else rows, order
 
 
 def _first(rows: Rows, count: int) -> list[tuple[int, list[str]]]:
@@ -212,16 +255,13 @@ def _find_id(
         if len(row) == len(head):
             for place, column in cells.items():
                 column.append(row[place])
-    named = [place for place in named if names_rows(head[place]) or count_up(cells[place][1:])]
     for place, column in cells.items():
-        if place in named and len(column) > 1 and are_unique(column[1:]):
-            return place, ""
-        held = [cell for cell in column[1:] if cell.strip() not in MISSING]
-        gaps = len(column) - 1 - len(held)
-        if place in named and len(held) > max(gaps, 1) and are_unique(held):
-            return place, f"; {gaps} of them {'has' if gaps == 1 else 'have'} no name there"
+        why = tells_rows_apart(head[place], column[1:], place == 0) if place in named else None
+        if why is not None:
+            return place, why
         body = column if column and is_number(folded(column[0])) else column[1:]
-        if place not in named and len(body) > 2 and are_unique(body):
+        id_like = place in named and (names_rows(head[place]) or count_up(column[1:]))
+        if not id_like and len(body) > 2 and are_unique(body):
             if reading.answers.numbers:
                 return place, ""
             if _mostly_answers(rows, len(head)):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import pairwise
 
 from partwise.io.errors import DataError
-from partwise.io.words import listing, shorten
+from partwise.io.words import MISSING, listing, shorten
 
 #: Names of columns that tell rows apart: id, respondent, Response ID, user_id, case no., lfdn, Nr, Kundennummer.
 _WHO = (
@@ -31,6 +31,16 @@ _PERHAPS = re.compile(
     r"key|code|sample|subj(ect)?|member|interview|household|fall|zeile|datensatz|ligne|enregistrement|caso|registro",
     re.IGNORECASE,
 )
+#: Names of what is measured, which as the name of a first column of different whole numbers are ids: Entrez genes,
+#: numbers of mice.
+_MEASURED = re.compile(
+    r"(sample|specimen|donor|mouse|animal|tumou?r|cell|well|run|probe([ _.-]?set)?|gene|gsm|transcript|protein|"
+    r"biopsy|plate|slide|accession)s?|mice|maus|tier|zelle|gen|spender(in)?|"
+    r"entrez|(entrez|gene|hgnc|geo|sra)([ _.-]?(gene|ids?|no|nr|number|accession))+",
+    re.IGNORECASE,
+)
+#: Rows from which on such a column names them.
+_FEWEST_MEASURED = 4
 
 
 #: What a column without a name is called, counted from 1.
@@ -45,7 +55,36 @@ def names_rows(name: str) -> bool:
 
 def may_name_rows(name: str) -> bool:
     """Whether a column of this name, if it counts the rows, tells them apart rather than being data."""
-    return bool(_PERHAPS.fullmatch(name.strip()))
+    return bool(_PERHAPS.fullmatch(name.strip()) or _MEASURED.fullmatch(name.strip()))
+
+
+def tells_rows_apart(name: str, cells: Sequence[str], first: bool) -> str | None:
+    """Whether a column names the rows, by its name and its cells.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    cells : sequence of str
+        Below its name.
+    first : bool
+        Whether no column stands in front of it: ``gene`` or ``mouse`` are then ids, else perhaps numbers of them.
+
+    Returns
+    -------
+    str or None
+        What is to be said of it, "" where nothing is; None where it does not name the rows.
+    """
+    measured = first and bool(_MEASURED.fullmatch(name.strip())) and len(cells) >= _FEWEST_MEASURED
+    if not (names_rows(name) or measured or (may_name_rows(name) and count_up(cells))):
+        return None
+    if cells and are_unique(cells):
+        return ""
+    held = [cell for cell in cells if cell.strip() not in MISSING]
+    gaps = len(cells) - len(held)
+    if (names_rows(name) or not measured) and len(held) > max(gaps, 1) and are_unique(held):
+        return f"; {gaps} of them {'has' if gaps == 1 else 'have'} no name there"
+    return None
 
 
 def count_up(cells: Sequence[str]) -> bool:
@@ -102,11 +141,7 @@ def chosen_places(
         raise DataError(f"{source} has no column '{shorten(name)}'. {hint}")
 
     def places_of(given: Sequence[str]) -> list[int]:
-        wanted: list[str] = []
-        for text in given:
-            # A question may have commas in it: a name that is there goes first.
-            wanted += [text] if text in first else next(csv.reader([text], skipinitialspace=True), [])
-        return [place_of(name) for name in dict.fromkeys(wanted)]
+        return [place_of(name) for name in separate_names(given, first)]
 
     row_names = None if id is None else place_of(id)
     without = {row_names, *places_of(drop)}
@@ -115,6 +150,27 @@ def chosen_places(
     if not places:
         raise DataError(f"{source}: no column is left. Its columns are {listing(list(first))}.")
     return row_names, places
+
+
+def separate_names(given: Sequence[str], known: Container[str]) -> list[str]:
+    """The names in texts that hold one each, or several with commas between them.
+
+    Parameters
+    ----------
+    given : sequence of str
+        The texts.
+    known : container of str
+        Names that there are: a question may have commas in it.
+
+    Returns
+    -------
+    list of str
+        Each once.
+    """
+    wanted: list[str] = []
+    for text in given:
+        wanted += [text] if text in known else next(csv.reader([text], skipinitialspace=True), [])
+    return list(dict.fromkeys(wanted))
 
 
 def told_lacking(source: str, held: Sequence[str], wanted: Sequence[str]) -> str:

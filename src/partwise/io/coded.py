@@ -12,8 +12,8 @@ from partwise.io.choice import names_rows, told_lacking
 from partwise.io.coding import Coding, is_answer, is_plain, spread
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, first_row, interpreted, replaced
-from partwise.io.layout import MISSING, UNNAMED, holds_text
-from partwise.io.words import argument, listing, shorten
+from partwise.io.layout import UNNAMED, holds_text
+from partwise.io.words import MISSING, argument, listing, shorten
 
 _SAMPLE = 100
 
@@ -65,7 +65,7 @@ def as_coded(
             )
             return Prepared(rows, True, begin, (*notes, *more), found)
         return _read(rows, source, True, begin, reading, meanings, [names[place] for place in order], notes)
-    if known and header is not False and _is_header(names, coding.meanings):
+    if known and header is not False and (header or _is_header(names, coding.meanings)):
         raise DataError(told_lacking(source, names, list(known)) + _turned(rows, known))
     if not coding.meanings:
         return None

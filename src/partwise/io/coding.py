@@ -20,6 +20,7 @@ OPTIONS = {
     "id": "--id",
     "column": "--columns",
     "transpose": "--transpose",
+    "header": "--header",
 }
 
 
@@ -36,8 +37,8 @@ class Coding:
         (missing); None where cells are numbers and nothing else. One entry alone is that of every column. Empty where
         it is not known, so that the columns are judged anew.
     options : dict
-        Those of `partwise.io.read` that another table like this one needs: "key", "encoding", "decimal", "id" and
-        "transpose"; "column", of texts.
+        Those of `partwise.io.read` that another table like this one needs: "key", "encoding", "decimal", "id",
+        "transpose" and "header"; "column", of texts.
     """
 
     columns: tuple[str, ...] | None = None
@@ -189,10 +190,15 @@ class Coding:
         kept = {
             name: value for name, value in self.options.items() if name in OPTIONS and (names or name != "id")
         }
-        options = [
-            OPTIONS[name] if value is True else f"{OPTIONS[name]} {value}" for name, value in kept.items()
-        ]
+        options = [as_option(OPTIONS[name], value) for name, value in kept.items()]
         return "; ".join(part for part in (", ".join(said), " ".join(options)) if part)
+
+
+def as_option(option: str, value: Any) -> str:
+    """An option as it is typed: ``--transpose``, ``--no-header`` or ``--decimal ,``."""
+    if isinstance(value, bool):
+        return option if value else f"--no-{option.removeprefix('--')}"
+    return f"{option} {value}"
 
 
 def _spelt(key: str) -> str:

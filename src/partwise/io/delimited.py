@@ -23,6 +23,7 @@ from partwise.io.layout import UNNAMED, Layout, find_layout, holds_text, number
 from partwise.io.table import Table
 from partwise.io.text import find_delimiter, misread, open_text, records
 from partwise.io.title import without_title
+from partwise.io.trailing import without_trailing
 from partwise.io.words import free_name, only_text, set_aside, text_column
 
 _SAMPLE = 100
@@ -73,6 +74,7 @@ def table_of_cells(
 ) -> Table:
     """Return the table whose cells are those of ``rows``, as `read_delimited` does."""
     rows, titled = without_title(rows, source, reading.skip)
+    rows, trailing = without_trailing(rows, source, header)
     ready = prepared(rows, source, header, row_names, reading)
     rows = ready.rows
     sample = []
@@ -88,7 +90,8 @@ def table_of_cells(
     if not body.rows:
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
     table = _table(body, source, layout, ready, reading)
-    return dataclasses.replace(table, notes=(*titled, *ready.notes, *table.notes))
+    meta = {"left_out": ready.left_out} if ready.left_out else {}
+    return dataclasses.replace(table, meta=meta, notes=(*titled, *trailing, *ready.notes, *table.notes))
 
 
 def _is_blank(cells: list[str]) -> bool:

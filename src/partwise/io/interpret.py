@@ -12,7 +12,7 @@ from partwise.io.answer_words import CODES, PAIRS, folded, is_number
 from partwise.io.answers import find_meanings
 from partwise.io.coding import is_answer, vocabulary
 from partwise.io.decimals import written
-from partwise.io.layout import MISSING
+from partwise.io.words import MISSING
 
 #: A function that goes through the rows from the beginning: the number of each in the file, and its cells.
 Rows = Callable[[], Iterator[tuple[int, list[str]]]]

@@ -7,6 +7,7 @@ import difflib
 import os
 import re
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ import numpy as np
 
 from partwise.io.budget import Lines, limited, spend
 from partwise.io.errors import DataError
-from partwise.io.layout import MISSING
+from partwise.io.label_cells import sheet_cells, two_columns
 from partwise.io.npz import load_npy
 from partwise.io.reading import require_file
 from partwise.io.table import Table
 from partwise.io.text import broken_gzip, not_utf8, open_text
-from partwise.io.words import set_aside, shorten
+from partwise.io.words import MISSING, set_aside, shorten
 
 #: Bytes that a line takes beside its characters.
 _TEXT = 128
@@ -102,7 +103,8 @@ def read_labels(
     ----------
     path : str or path-like
         A .npy file holds numbers or strings, one for each row. Any other is UTF-8 text, gz-compressed if its name
-        ends in .gz; quotes around a label, and commas or semicolons behind it, are dropped.
+        ends in .gz; quotes around a label, and commas or semicolons behind it, are dropped. Two columns are refused:
+        see `row_labels`.
     unknown : bool
         Whether rows may have no label: lines that are empty, or read NA and the like.
     rows : int, optional
@@ -138,8 +140,8 @@ def read_labels(
         raise DataError(_no_label(labels, missing, source, what))
 
 
-def _label_lines(file: Path, source: str, rows: int) -> list[str]:
-    """The labels of a text file; empty lines at its end only where there are ``rows`` for them."""
+def text_lines(file: Path, source: str) -> list[str]:
+    """The lines of a text file, counted against the limit."""
     lines = []
     try:
         with open_text(file, source) as stream:
@@ -152,6 +154,29 @@ def _label_lines(file: Path, source: str, rows: int) -> list[str]:
         raise not_utf8(source, error) from error
     except (EOFError, zlib.error) as error:
         raise broken_gzip(source, error) from error
+    except OSError as error:
+        raise DataError(f"{source} cannot be read: {error.strerror or error}.") from error
+    return lines
+
+
+def as_labels(values: list[str], source: str, places: Sequence[str], unknown: bool) -> np.ndarray[Any, Any]:
+    """Texts as labels, None for those that are missing; DataError with its place for one that may not be."""
+    labels = _array(values)
+    missing = _missing(labels)
+    if not missing.any():
+        return _plain(labels)
+    if unknown and not missing.all():
+        return _with_none(labels, missing)
+    first = int(np.argmax(missing))
+    raise DataError(f"{source}: {places[first]} is missing{_read_as(values[first])}. Fill it in.")
+
+
+def _label_lines(file: Path, source: str, rows: int) -> list[str]:
+    """The labels of a text file; empty lines at its end only where there are ``rows`` for them."""
+    lines = text_lines(file, source)
+    cells = sheet_cells(lines, file.name)
+    if cells is not None:
+        raise DataError(two_columns(source, len(cells[0])))
     labels = [line.strip().strip(",;").strip().strip('"') for line in lines]
     if not any(labels):
         raise DataError(f"{source} is empty. Give one label a line.")

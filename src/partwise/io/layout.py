@@ -8,10 +8,9 @@ from itertools import pairwise
 
 from partwise.io.decimals import written
 from partwise.io.errors import DataError
-from partwise.io.words import DECIMAL_COMMA
+from partwise.io.words import DECIMAL_COMMA, MISSING
 
 NAN = float("nan")
-MISSING = ("", "NA", "NaN", "nan", "null", "?", "N/A", "n/a", "#N/A", "NULL", "Null", "None", "<NA>")
 _WORDS = dict.fromkeys(MISSING, NAN) | {
     "True": 1.0,
     "TRUE": 1.0,
@@ -72,14 +71,14 @@ def find_layout(
     Columns whose names are ``aside`` hold labels, and may have words below numbers.
     """
     first, rest = rows[0], rows[1:]
-    if _lacks_corner(first, rest) and header is not False and row_names is not False:
+    if lacks_corner(first, rest) and header is not False and row_names is not False:
         cornered = ["", *(written(cell).strip() for cell in first)]
         return Layout(len(cornered), cornered, True, _unsure(rest, len(cornered), True, cornered, aside))
-    has_header = _has_header(first, rest) if header is None else header
-    names = [written(cell).strip() for cell in first] if has_header else None
-    if has_header and not rest:
+    is_header = has_header(first, rest) if header is None else header
+    names = [written(cell).strip() for cell in first] if is_header else None
+    if is_header and not rest:
         raise DataError(f"{source} has a header but no rows of data. Give at least one row of numbers.")
-    body = rest if has_header else rows
+    body = rest if is_header else rows
     if row_names is None:
         unnamed = names is not None and names[0] in UNNAMED
         row_names = len(first) > 1 and (unnamed or holds_text(_column(body, 0)))
@@ -112,7 +111,8 @@ def _column(rows: Sequence[list[str]], place: int) -> list[str]:
     return [row[place] for row in rows if len(row) > place]
 
 
-def _has_header(first: list[str], rest: Sequence[list[str]]) -> bool:
+def has_header(first: list[str], rest: Sequence[list[str]]) -> bool:
+    """Whether the first row holds names, by what the others hold."""
     text = [number(cell) is None for cell in first]
     wordy = [place for place in range(1, len(first)) if text[place] and holds_text(_column(rest, place))]
     if any(text[place] for place in range(1, len(first)) if place not in wordy):
@@ -130,20 +130,23 @@ def _has_header(first: list[str], rest: Sequence[list[str]]) -> bool:
         # a usual corner word, or columns numbered as no other row is.
         if not named:
             return bool(rest) or len(first) == 1
-        counts = _counts(first[1:], 3) and not any(_counts(row[1:], 3) for row in rest)
-        return first[0].strip().lower() in _CORNERS or counts
+        counted = counts(first[1:], 3) and not any(counts(row[1:], 3) for row in rest)
+        return first[0].strip().lower() in _CORNERS or counted
     # An empty corner, as pandas writes it above an index, over columns that are only numbered.
     empty = first[0].strip() == "" and len(first) > 1 and bool(rest)
-    return empty and (named or _counts(first[1:], 3) or _counts_from_zero(first[1:]))
+    return empty and (named or counts(first[1:], 3) or _counts_from_zero(first[1:]))
 
 
-def _lacks_corner(first: list[str], rest: Sequence[list[str]]) -> bool:
-    """Whether the header is one cell short because it has no corner, as R's write.table leaves it."""
+def lacks_corner(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
+    """Whether the header is one cell short because it has no corner, as R's write.table leaves it.
+
+    Rows then begin with names: text, or different whole numbers below a header that has text.
+    """
     if not rest or any(len(row) != len(first) + 1 for row in rest):
         return False
     begins = [row[0].strip() for row in rest]
-    numbered = begins == [str(place) for place in range(1, len(begins) + 1)]
-    return all(number(cell) is None for cell in first) and (numbered or _mostly_text(begins))
+    ids = len(set(begins)) == len(begins) and all(begin.isascii() and begin.isdigit() for begin in begins)
+    return _mostly_text(begins) or (ids and any(number(cell) is None for cell in first))
 
 
 def _mostly_text(cells: Iterable[str]) -> bool:
@@ -154,7 +157,7 @@ def _mostly_text(cells: Iterable[str]) -> bool:
     )
 
 
-def _counts(cells: Sequence[str], least: int) -> bool:
+def counts(cells: Sequence[str], least: int) -> bool:
     """Whether the cells are whole numbers rising by one, at least ``least`` of them."""
     texts = [cell.strip() for cell in cells]
     if len(texts) < least or not all(text.isascii() and text.isdigit() and len(text) < 19 for text in texts):
@@ -163,4 +166,4 @@ def _counts(cells: Sequence[str], least: int) -> bool:
 
 
 def _counts_from_zero(cells: Sequence[str]) -> bool:
-    return _counts(cells, 1) and int(cells[0]) == 0
+    return counts(cells, 1) and int(cells[0]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from partwise.io.answer_cells import Answers
 from partwise.io.answer_words import is_number
 from partwise.io.cells import Reading
-from partwise.io.choice import chosen_places
+from partwise.io.choice import chosen_places, separate_names
 from partwise.io.coding import Coding, is_answer, spread
 from partwise.io.errors import DataError
 from partwise.io.table import Table
@@ -19,11 +20,24 @@ from partwise.io.words import listing, shorten
 
 def applied(table: Table, reading: Reading) -> Table:
     """The table with the chosen columns, and with 1, 0 and NaN for yes, no and missing."""
+    if reading.spare:
+        table = _without_spare(table, reading.spare)
     if reading.chooses:
         table = chosen_columns(table, reading)
     if reading.coding is not None and reading.coding.meanings:
         return _as_coded(table, reading)
     return _numbers_read(table, reading.answers) if reading.interprets else table
+
+
+def _without_spare(table: Table, spare: Sequence[str]) -> Table:
+    """The table without the columns that are spare and no names of rows; its ``meta`` tells which they were."""
+    names = table.column_names or []
+    known = set(names) - set(table.row_names or ())
+    left_out = [name for name in separate_names(spare, known) if name in known]
+    if not left_out:
+        return table
+    table = chosen_columns(table, Reading(drop=tuple(left_out)))
+    return dataclasses.replace(table, meta={**table.meta, "left_out": tuple(left_out)})
 
 
 def transposed(table: Table) -> Table:

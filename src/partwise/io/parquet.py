@@ -10,7 +10,7 @@ import numpy as np
 
 from partwise.io.budget import left, spend
 from partwise.io.cells import Reading, Rows
-from partwise.io.choice import may_name_rows, names_rows
+from partwise.io.choice import may_name_rows, names_rows, tells_rows_apart
 from partwise.io.decimals import with_comma
 from partwise.io.delimited import table_of_cells
 from partwise.io.errors import DataError
@@ -23,7 +23,7 @@ _LARGE = 1_000_000
 
 
 def read_parquet(path: Path, source: str, reading: Reading | None = None) -> Table:
-    """Return the numbers of a .parquet file; a stored index or a first text column names the rows."""
+    """Return the numbers of a .parquet file; a stored index, ids or a first text column name the rows."""
     from pyarrow import parquet
 
     try:
@@ -67,6 +67,10 @@ def _from_arrow(table: Any, source: str, aside: Container[str]) -> Table:
     stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
     index = [names.index(name) for name in stored if isinstance(name, str) and name in names]
     data = [place for place in range(len(names)) if place not in index]
+    told: tuple[str, ...] = ()
+    if not index and len(data) > 1:
+        index, told = _find_id(table, names, source, aside)
+        data = [place for place in data if place not in index]
     if not index and len(data) > 1 and _is_text(table.column(data[0]).type):
         index = [data.pop(0)]
     if not data or table.num_rows == 0:
@@ -92,8 +96,20 @@ def _from_arrow(table: Any, source: str, aside: Container[str]) -> Table:
         text=text,
         # pandas makes up such a name for an index that has none.
         corner="" if corner.startswith("__index_level_") else corner,
-        notes=noted,
+        notes=(*told, *noted),
     )
+
+
+def _find_id(
+    table: Any, names: list[str], source: str, aside: Container[str]
+) -> tuple[list[int], tuple[str, ...]]:
+    """The place of the column that tells rows apart, as one of a text table would; and the note on it."""
+    for place, name in enumerate(names):
+        if (names_rows(name) or may_name_rows(name)) and name not in aside:
+            why = tells_rows_apart(name, _strings(table.column(place)), place == 0)
+            if why is not None:
+                return [place], (f"{source}: column '{name}' names the rows{why}.",)
+    return [], ()
 
 
 def _rows(table: Any, commas: bool) -> Rows:

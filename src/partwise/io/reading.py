@@ -7,7 +7,7 @@ import difflib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -15,6 +15,7 @@ from typing import IO, Any, Literal
 from partwise.io.answer_cells import Answers
 from partwise.io.budget import limited, spend
 from partwise.io.cells import Reading
+from partwise.io.choice import separate_names
 from partwise.io.coding import Coding
 from partwise.io.errors import DataError
 from partwise.io.missing_codes import told_missing_codes
@@ -33,9 +34,9 @@ def read(
     row_names: bool | None = None,
     stack: bool = False,
     yes_no: bool | Literal["words", "answers"] = False,
-    yes: str | Sequence[str] = (),
-    no: str | Sequence[str] = (),
-    missing: str | Sequence[str] = (),
+    yes: str | float | Sequence[str | float] = (),
+    no: str | float | Sequence[str | float] = (),
+    missing: str | float | Sequence[str | float] = (),
     id: str | None = None,
     drop: str | Sequence[str] = (),
     columns: str | Sequence[str] | None = None,
@@ -61,7 +62,8 @@ def read(
     key : str, optional
         The array of a .npz, the layer of an .h5ad (or "raw"), or the sheet of an .xlsx.
     header, row_names : bool, optional
-        Whether the first row and the first column of a text table hold names; None finds out.
+        Whether the first row and the first column of a text table hold names; None finds out. A row of numbers
+        is found to do so where they are ids, far larger than all below, or count 0, 1, 2, …; a note says so.
     stack : bool, default=False
         Whether arrays of more than two dimensions are taken, as a stack of items along the first: each item
         becomes one row and ``meta["shape"]`` keeps its shape. Only .npy and .npz hold such arrays.
@@ -70,7 +72,7 @@ def read(
         become 1 and 0, and a note says what was read as what. With "words", numbers stay what they are. With
         "answers", 1 and 2 are read so in a table with names of columns that has no other numbers; what is no answer
         stays a number or text.
-    yes, no, missing : str or sequence of str, default=()
+    yes, no, missing : str, number or sequence of them, default=()
         Further cells that mean this, "" for empty cells; case and accents do not count.
     id : str, optional
         The column that names the rows. If it is not given, a column with a name such as "id" or "respondent" and with
@@ -86,7 +88,8 @@ def read(
         between thousands: 1.234 is 1234, and 12.5 is an error.
     transpose : bool, default=False
         Whether samples are the columns of the file and features its rows. ``id`` then names the column of the file
-        that names the features; ``columns`` and ``drop`` name features.
+        that names the features; ``columns`` and ``drop`` name features;
+        ``drop`` also takes columns of the file that are none of them.
     skip : int, default=0
         Rows to leave out above the table. A title (text in one cell alone, above the names of columns) is found
         without it.
@@ -115,6 +118,7 @@ def read(
         "encoding": encoding,
         "decimal": decimal,
         "transpose": transpose or None,
+        "header": header,
     }
     used = {option: value for option, value in said.items() if value is not None}
     if coding is not None:
@@ -135,11 +139,12 @@ def read(
         used.get("decimal", "."),
         _several(aside),
         skip,
+        _several(drop) if turned else (),
         dataclasses.replace(coding, columns=None) if coding is not None and turned else coding,
     )
     given: dict[str, Any] = {
         "key": used.get("key"),
-        "header": header,
+        "header": used.get("header"),
         # Rows of such a file are features, and the first column is their names rather than one of numbers.
         "row_names": row_names,
         "stack": stack,
@@ -150,13 +155,24 @@ def read(
     if yes_no == "answers" and coding is None and not turned:
         table = _doubted(table, asked=chosen is not None)
     if turned:
-        table = chosen_columns(transposed(table), Reading(drop=_several(drop), columns=chosen))
+        table = _turned(table, _several(drop), chosen)
     kept = {option: value for option, value in used.items() if value not in (None, ".")}
     if table.corner and not turned:
         kept["id"] = table.corner
     elif id is not None:
         kept["id"] = id
     return dataclasses.replace(table, coding=dataclasses.replace(table.coding or Coding(), options=kept))
+
+
+def _turned(table: Table, drop: tuple[str, ...], columns: tuple[str, ...] | None) -> Table:
+    """The transposed table with the chosen columns; what was left out of the file need not be dropped again."""
+    gone = table.meta.get("left_out", ())
+    meta = {name: value for name, value in table.meta.items() if name != "left_out"}
+    table = transposed(dataclasses.replace(table, meta=meta))
+    left = separate_names(drop, {*gone, *(table.column_names or ())})
+    return chosen_columns(
+        table, Reading(drop=tuple(name for name in left if name not in gone), columns=columns)
+    )
 
 
 def _doubted(table: Table, asked: bool) -> Table:
@@ -221,8 +237,15 @@ def _read(file: Path, source: str, name: str, given: dict[str, Any]) -> Table:
     return table if "reading" in reader.options else applied(table, given["reading"])
 
 
-def _several(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(str(word) for word in given)
+def _several(given: Any) -> tuple[str, ...]:
+    """What was given as texts; a single text or number is a list of one, and 9.0 is the cell 9."""
+    words = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    return tuple(map(_cell_of, words))
+
+
+def _cell_of(value: Any) -> str:
+    """A number as a cell holds it, whole ones without a point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def open_standard_input() -> IO[bytes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-from partwise.io.layout import MISSING
+from partwise.io.words import MISSING
 
 #: What pandas calls its own marks; it need not be installed.
 _MARKS = ("NAType", "NaTType")

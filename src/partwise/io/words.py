@@ -1,4 +1,4 @@
-"""The words that several readers share in their sentences."""
+"""The words that several readers share: those of missing cells, and those of their sentences."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 import shlex
 from collections.abc import Container, Sequence
 
+#: Cells that are missing.
+MISSING = ("", "NA", "NaN", "nan", "null", "?", "N/A", "n/a", "#N/A", "NULL", "Null", "None", "<NA>")
 #: A number with a decimal comma, with several points, which can only stand between thousands, or with commas there.
 DECIMAL_COMMA = re.compile(
     r"[-+]?((\d+|[1-9]\d{0,2}(\.\d{3})+),\d+|[1-9]\d{0,2}(\.\d{3}){2,}|[1-9]\d{0,2}(,\d{3})+(\.\d+)?)"
