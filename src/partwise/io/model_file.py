@@ -136,9 +136,8 @@ def load(path: str | os.PathLike[str] | IO[bytes]) -> Any:
         source = os.fspath(path)
         file = _find(Path(source), source)
     else:
-        kind = "The file" if hasattr(path, "read") else f"An object of type {type(path).__name__}"
-        source = str(getattr(path, "name", kind))
-        file = _seekable(path, source)
+        file = _seekable(path, str(getattr(path, "name", f"An object of type {type(path).__name__}")))
+        source = str(getattr(path, "name", "The file"))
     try:
         with zipfile.ZipFile(file) as archive:
             return _load(archive, source)
