@@ -17,7 +17,7 @@ from partwise.bench.objective import Objective
 from partwise.messages import inform
 
 
-def race_defaults(folder: Path, names: Sequence[str], rounds: int) -> dict[str, Any]:
+def race_defaults(folder: Path, names: Sequence[str], rounds: int, double: bool = False) -> dict[str, Any]:
     """Fit every case by both libraries in turn, and write `defaults.json`.
 
     Parameters
@@ -28,6 +28,8 @@ def race_defaults(folder: Path, names: Sequence[str], rounds: int) -> dict[str, 
         Names of cases; all that can be run if none is given.
     rounds : int
         Fits of each; the quickest counts.
+    double : bool
+        Whether the data are float64, as most people have them; the cases are float32.
 
     Returns
     -------
@@ -39,21 +41,22 @@ def race_defaults(folder: Path, names: Sequence[str], rounds: int) -> dict[str, 
     cases: Sequence[Case] = [find_case(name) for name in names] if names else default_cases() or CASES
     rows = []
     for case in cases:
-        rows.append(measured(case, rounds))
+        rows.append(measured(case, rounds, double))
         inform(lines_of(rows[-1:])[-1])
-    summary = {"machine": machine(), "rounds": rounds, "rows": rows}
+    summary = {"machine": machine(), "rounds": rounds, "double": double, "rows": rows}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "defaults.json").write_text(json.dumps(summary), encoding="utf-8")
     return {**summary, "lines": lines_of(rows)}
 
 
-def measured(case: Case, rounds: int) -> dict[str, Any]:
+def measured(case: Case, rounds: int, double: bool = False) -> dict[str, Any]:
     """Both libraries on one case, in turn, the quickest of `rounds` whole calls each."""
     from sklearn.decomposition import NMF as TheirNMF
 
     from partwise import NMF
 
     X = DATASETS[case.dataset]()
+    X = X.astype(np.float64) if double else X
     score = Objective(X, case.beta)
     k = case.n_components
     loss: dict[str, Any] = {} if case.beta == 2.0 else {"beta_loss": case.beta}

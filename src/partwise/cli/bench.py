@@ -42,6 +42,9 @@ def bench(
     defaults: Annotated[
         bool, typer.Option("--defaults", help="Whole default fits instead, ours and scikit-learn's.")
     ] = False,
+    double: Annotated[
+        bool, typer.Option("--double", help="With --defaults: data in float64 instead of float32.")
+    ] = False,
     missing: Annotated[
         str | None,
         typer.Option(metavar="SHARES", help="Cost of missing entries instead, for shares as 0.01,0.3,0.9."),
@@ -71,7 +74,7 @@ def bench(
         bench_roofline(output, cases or (), seeds, as_json)
         return
     if defaults or missing is not None or transform:
-        bench_calls(output, cases or (), seeds, missing, transform, as_json)
+        bench_calls(output, cases or (), seeds, missing, transform, double, as_json)
         return
     from partwise.bench.run import run_bench, table_lines
     from partwise.bench.solvers import SOLVERS
@@ -87,7 +90,13 @@ def bench(
 
 
 def bench_calls(
-    output: Path, names: Sequence[str], rounds: int, missing: str | None, transform: bool, as_json: bool
+    output: Path,
+    names: Sequence[str],
+    rounds: int,
+    missing: str | None,
+    transform: bool,
+    double: bool,
+    as_json: bool,
 ) -> None:
     """Calls as people make them; see `partwise.bench.defaults`, `partwise.bench.missing` and `transforms`."""
     if missing is not None:
@@ -102,7 +111,7 @@ def bench_calls(
     else:
         from partwise.bench.defaults import race_defaults
 
-        summary, file = race_defaults(output, names, rounds), "defaults.json"
+        summary, file = race_defaults(output, names, rounds, double), "defaults.json"
     emit(summary, as_json, [*summary.pop("lines"), f"Results are in {output}/: {file}"])
 
 
