@@ -581,3 +581,24 @@ def test_single_numbers_are_cells(tmp_path, nine):
     path.write_text("a,b\n1,2\n9,1\n2,1\n")
     table = read(path, yes=2, no=1, missing=nine)
     np.testing.assert_array_equal(table.data, [[0, 1], [np.nan, 0], [1, 0]])
+
+
+def test_a_word_that_is_no_answer_is_named(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"Nr": [3.0, 1, 7, 5], "q1": [1.0, 2, 9, 1], "q2": [2.0, 2, 1, 9]})
+    labels = {1: "ja", 2: "nein", 9: "keine Angabe"}
+    path = tmp_path / "a.sav"
+    pyreadstat.write_sav(frame, str(path), variable_value_labels={"q1": labels, "q2": labels})
+    with pytest.raises(DataError, match=r"also 'keine Angabe' in row 4\. .* --missing 'keine Angabe'"):
+        read(path, yes_no="answers")
+    found = read(path, yes_no="answers", missing="keine Angabe")
+    np.testing.assert_array_equal(found.data, [[1, 0], [0, 0], [np.nan, 1], [1, np.nan]])
+
+
+def test_the_advice_on_titles_counts_their_rows(tmp_path):
+    path = tmp_path / "a.gct"
+    path.write_text("#1.2\n2\t2\nName\tDescription\ts1\ts2\ng1\tx\t1\t2\ng2\ty\t3\t4\n")
+    with pytest.raises(DataError, match="--skip 2"):
+        read(path, format="tsv")
+    assert read(path, format="tsv", skip=2).column_names == ["s1", "s2"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
+
+from partwise.io.words import MISSING
 
 
 def _pairs(*lines: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
@@ -119,3 +122,24 @@ def is_number(key: str) -> bool:
     except ValueError:
         return False
     return "_" not in key
+
+
+def beside_answers(cells: Iterable[str]) -> str | None:
+    """A word of a column that has words for yes and for no, and is neither; None where there is none.
+
+    Parameters
+    ----------
+    cells : iterable of str
+        Of the column.
+
+    Returns
+    -------
+    str or None
+        The first of at most three such words, as the column has it.
+    """
+    held = {folded(cell): cell for cell in cells if cell.strip() not in MISSING}
+    for yes, no in PAIRS:
+        others = held.keys() - yes - no
+        if held.keys() & yes and held.keys() & no and 0 < len(others) <= 3:
+            return held[next(key for key in held if key in others)]
+    return None

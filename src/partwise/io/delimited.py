@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from partwise.io.answer_words import beside_answers
 from partwise.io.blank import without_blank
 from partwise.io.budget import spend
 from partwise.io.cells import Prepared, Reading, Rows, prepared
@@ -24,7 +25,7 @@ from partwise.io.table import Table
 from partwise.io.text import find_delimiter, misread, open_text, records
 from partwise.io.title import without_title
 from partwise.io.trailing import without_trailing
-from partwise.io.words import free_name, only_text, set_aside, text_column
+from partwise.io.words import free_name, no_answer, only_text, set_aside, text_column
 
 _SAMPLE = 100
 #: Bytes that a cell of text takes beside its characters: as a string in a list, and while it is read as a number.
@@ -128,7 +129,7 @@ def _read_body(all_rows: Rows, source: str, layout: Layout, commas: bool) -> _Bo
             if awaits_header:
                 awaits_header = False
                 continue
-            raise DataError(_ragged(source, row, len(cells), layout))
+            raise DataError(_ragged(source, row, len(cells), layout, _rows_above(all_rows)))
         if text:
             spend(sum(_TEXT + len(cells[place]) for place in text))
         rows.append(row)
@@ -210,6 +211,11 @@ def _table(body: _Body, source: str, layout: Layout, ready: Prepared, reading: R
     if not places:
         place, cells = next(iter(text.items()))
         first = next(row for row, cell in enumerate(cells) if number(cell) is None)
+        strange = next(filter(None, map(beside_answers, text.values())), None)
+        if strange is not None:
+            place = next(place for place, held in text.items() if strange in held)
+            row = body.rows[text[place].index(strange)]
+            raise DataError(no_answer(source, layout.name(place), place, strange, row))
         raise DataError(only_text(source, layout.name(place), place, cells[first], body.rows[first]))
     matrix: np.ndarray[Any, Any] = np.frombuffer(body.values, dtype=np.float64)
     matrix = matrix.reshape(len(body.rows), len(numeric))
@@ -281,7 +287,13 @@ def _may_be_text(name: str | None, cells: list[str], reading: Reading) -> bool:
     return holds_text(cells) and not known
 
 
-def _ragged(source: str, row: int, cells: int, layout: Layout) -> str:
+def _rows_above(rows: Rows) -> int:
+    """How many rows of the file stand above the first that is as wide as the last of a sample."""
+    sample = [(row, len(cells)) for row, cells in islice(rows(), _SAMPLE)]
+    return next(row for row, width in sample if width == sample[-1][1]) - 1
+
+
+def _ragged(source: str, row: int, cells: int, layout: Layout, above: int) -> str:
     count = f"{cells} cell" + "s" * (cells != 1)
     if layout.header is None:
         against = f"the first row has {layout.width}"
@@ -293,8 +305,8 @@ def _ragged(source: str, row: int, cells: int, layout: Layout) -> str:
         f"{source}: row {row} has {count} where {against}. Give every row the same number of cells; "
         "quote cells that contain the delimiter."
         + (
-            f" If the first rows are a title, skip them: --skip {row - 1} (in Python: skip={row - 1})."
-            if title and row > 1
+            f" If the first rows are a title, skip them: --skip {above} (in Python: skip={above})."
+            if title and above > 0
             else ""
         )
     )

@@ -89,6 +89,14 @@ def only_text(source: str, name: str | None, place: int, example: str, row: int)
     )
 
 
+def no_answer(source: str, name: str | None, place: int, cell: str, row: int) -> str:
+    """The sentence for a column of yes and no with a cell that is neither; ``place`` counts from 0."""
+    return (
+        f"{source}: {label(name, place)} holds yes and no, but also '{shorten(cell)}' in row {row}. If that marks "
+        f"missing answers, add --missing {argument(cell)} (in Python: missing=)."
+    )
+
+
 def set_aside(source: str, names: Sequence[str]) -> tuple[str, ...]:
     """The note on columns of text that were left out of the matrix: one sentence, or none for no columns."""
     if not names:
