@@ -159,13 +159,7 @@ class Dense(InMemory):
             A copy.
         """
         powers = exponents if self._transposed else exponents[:, None]
-        return Dense(
-            np.ldexp(self._u, powers),
-            self._v,
-            transposed=self._transposed,
-            row_weight=self.row_weight,
-            inner_weight=self.inner_weight,
-        )
+        return self._holding(np.ldexp(self._u, powers), self._v)
 
     def narrowed(self) -> Dense:
         """The same matrix in float32.
@@ -175,9 +169,15 @@ class Dense(InMemory):
         Dense
             A copy.
         """
+        return self._holding(
+            self._u.astype(np.float32), None if self._v is None else self._v.astype(np.float32)
+        )
+
+    def _holding(self, values: np.ndarray, weights: np.ndarray | None) -> Dense:
+        """Other values in the same places."""
         return Dense(
-            self._u.astype(np.float32),
-            None if self._v is None else self._v.astype(np.float32),
+            values,
+            weights,
             transposed=self._transposed,
             row_weight=self.row_weight,
             inner_weight=self.inner_weight,

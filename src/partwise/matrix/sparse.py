@@ -189,16 +189,7 @@ class Sparse(InMemory):
         Sparse
             With values of its own.
         """
-        return Sparse(
-            self._indptr,
-            self._indices,
-            np.ldexp(self._u, np.repeat(exponents, np.diff(self._indptr))),
-            self._v,
-            self.shape,
-            self.background,
-            row_weight=self.row_weight,
-            inner_weight=self.inner_weight,
-        )
+        return self._holding(np.ldexp(self._u, np.repeat(exponents, np.diff(self._indptr))), self._v)
 
     def narrowed(self) -> Sparse:
         """The same matrix in float32.
@@ -208,11 +199,17 @@ class Sparse(InMemory):
         Sparse
             With values of its own.
         """
+        return self._holding(
+            self._u.astype(np.float32), None if self._v is None else self._v.astype(np.float32)
+        )
+
+    def _holding(self, u: np.ndarray, v: np.ndarray | None) -> Sparse:
+        """Other values in the same places."""
         return Sparse(
             self._indptr,
             self._indices,
-            self._u.astype(np.float32),
-            None if self._v is None else self._v.astype(np.float32),
+            u,
+            v,
             self.shape,
             self.background,
             row_weight=self.row_weight,
