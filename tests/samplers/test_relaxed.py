@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from partwise.datasets import make_boolean
 from partwise.samplers.boundaries import fold, moved, on_logits
 from partwise.samplers.iasg import IASG
 from partwise.samplers.langevin import Langevin
@@ -268,6 +270,69 @@ def test_scaled_minibatch_gradients_are_unbiased():
         draws = np.array([kernel.gradient(problem, W, Ht, 8, rng) for _ in range(400)])
         error = draws.std(axis=0) / 20
         assert np.mean(np.abs(draws.mean(axis=0) - expected) < 3 * error) > 0.97
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("replacement", [True, False])
+def test_wanted_steps_come_from_the_variance_of_minibatch_gradients(missing, replacement):
+    problem, rng = problem_of(missing=missing, noise=0.3), np.random.default_rng(0)
+    W, Ht = rng.random((6, 2)), rng.random((5, 2))
+    kernel = IASG((2, 2), replacement=replacement)
+    wanted = kernel.wanted(problem, W, Ht)
+    for name, given, A, B in (("wanted_W", problem, W, Ht), ("wanted_Ht", problem.T, Ht, W)):
+        pairs = product(range(len(B)), repeat=2) if replacement else permutations(range(len(B)), 2)
+        gradients = [
+            len(B) / 2 * given.slope(A, B, np.bincount(pair, minlength=len(B)).astype(float))
+            for pair in pairs
+        ]
+        assert wanted[name] == pytest.approx(2.0 / np.var(gradients, axis=0))
+
+
+def test_without_noise_adapted_steps_never_lower_the_density():
+    # The inverse of the curvature is a step of a majorised objective; a clamp is its projection.
+    for missing, prior in ((0.0, UnitPrior()), (0.3, UnitPrior(quadratic=1.0)), (0.0, UnitPrior(linear=0.5))):
+        problem, rng = problem_of(30, 20, missing=missing, prior=prior), np.random.default_rng(0)
+        kernel = IASG(replacement=False, every=1)
+        state = kernel.init(problem, 4, rng)
+        densities = []
+        for _ in range(200):
+            state, info = kernel.step(problem, state, rng)
+            densities.append(info.objective)
+        assert (np.diff(densities) >= -1e-9 * np.abs(densities[0])).all()
+        assert densities[-1] > densities[0] + 1.0
+
+
+def test_curvature_bounds_the_largest_eigenvalue_of_scaled_gram_matrices():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        Ht = rng.random((12, 5)) * (rng.random((12, 5)) < 0.5)
+        problem = problem_of(noise=rng.uniform(0.1, 2.0))
+        bound = np.diag(problem.curvature(Ht)) - Ht.T @ Ht / problem.noise
+        assert np.linalg.eigvalsh(bound)[0] > -1e-9
+
+
+def test_adapted_steps_find_planted_tiles_that_published_steps_have_not_begun_with():
+    table = make_boolean(128, 128, 9, noise_add=0.01, noise_drop=0.05, random_state=0)
+    problem = RelaxedPosterior(table.data.astype(float), UnitPrior(quadratic=1.0))
+    wrong = {}
+    for adapt in (True, False):
+        kernel, rng = IASG(adapt=adapt, n_calibration=50), np.random.default_rng(0)
+        state = kernel.init(problem, 9, rng)
+        for _ in range(300):
+            state, _ = kernel.step(problem, state, rng)
+        wrong[adapt] = int((((state.W > 0.5) @ (state.Ht > 0.5).T) != table.clean).sum())
+    assert wrong[True] == 0
+    assert wrong[False] > 100
+
+
+def test_steps_without_curvature_stay_finite():
+    problem, rng = RelaxedPosterior(np.zeros((6, 5)), UnitPrior(linear=0.5)), np.random.default_rng(0)
+    kernel = IASG(3)
+    state = kernel.init(problem, 2, rng)
+    for _ in range(120):
+        state, info = kernel.step(problem, state, rng)
+    assert np.isfinite(state.W).all()
+    assert np.isfinite(info.objective)
 
 
 def test_bad_settings_are_refused():

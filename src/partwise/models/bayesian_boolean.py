@@ -89,7 +89,8 @@ class BayesianBooleanMF(FactorModel):
     step_size : float or None, default=None
         Step of "langevin" and "mala", or standard deviation of the proposals of "metropolis"; None chooses one.
     paper : bool, default=False
-        Whether "iasg" leaves gradients of minibatches unscaled, as published.
+        Whether "iasg" is as published: gradients of minibatches unscaled, steps calibrated once, at factors drawn
+        uniformly.
     flip_prior : tuple of two float, default=(1, 3)
         Beta prior of p₊ and p₋.
     density_prior : tuple of two float, default=(1, 1)

@@ -2,8 +2,14 @@
 
 Algorithms 2.3, 3.1 and 3.2 of Gonsior (2019): two interleaved chains, one for each factor, that climb the gradient
 on a minibatch of rows of X (for H) and of columns (for W), drawn with replacement; the noise is that of the
-minibatches. A sample is the mean of T = ⌈max(n/S_X, m/S_Y)⌉ states. The step of every entry is 2S/N over the
-variance of its gradient at parameters drawn uniformly (2.34, 3.1).
+minibatches. A sample is the mean of T = ⌈max(n/S_X, m/S_Y)⌉ states.
+
+**Steps.** A chain θ ← θ + ε G, where G has variance v, adds the noise of a Langevin step if ε² v = 2 ε: ε = 2/v.
+With the gradient of a minibatch left as it is, (S/N) G, that is 2S/N over the variance of a single row's gradient
+(2.34). The thesis takes the variance at parameters drawn uniformly (3.1), where nothing is explained and gradients
+are some hundred times as large as near a mode, so its steps are hundreds of times too small: ``adapt=False``. Here v
+is that of the state where the chain stands, in closed form. Where the step that it asks for is larger than the
+inverse of the curvature, the chain would oscillate, and the latter is taken: such chains move less than the posterior.
 
 Printed slips that are corrected: algorithm 2.3 goes down the log-likelihood instead of up; its window has T + 1
 states; (3.7) and (3.8) lack the step ε. A minibatch's gradient stands for that of all rows, so it is multiplied by
@@ -26,7 +32,8 @@ from partwise.samplers.relaxed import RelaxedKernel, RelaxedPosterior
 #: How much larger a step on the logit scale is that equals one of the values themselves at a = ½, where da/dz is ¼.
 MIRROR = 16.0
 #: How many times as large as the data ask for a random start is. From above fewer tiles are lost on the way: after
-#: 40,000 steps on three planted tables of 30 tiles no entry was wrong from 12 of 16 starts, against 6 of 11 at 1.
+#: 40,000 published steps on three planted tables of 30 tiles no entry was wrong from 12 of 16 starts, against 6 of 11
+#: at 1.
 LARGER = 2.0
 #: Below this share of different rows in a minibatch, rows are gathered; above it, rows not drawn are multiplied by 0.
 GATHER = 0.4
@@ -49,9 +56,12 @@ class IASG(RelaxedKernel):
     replacement : bool, default=True
         Whether minibatches are drawn with replacement; without it, a full batch is the gradient itself.
     n_calibration : int, default=2500
-        Parameters drawn for the steps.
+        Parameters drawn for the steps, where these are not adapted.
     every : int, default=50
-        Steps between two computations of the log-density, which costs a product with X of its own.
+        Steps between two computations of the log-density, and of the gradients' variances where steps are adapted:
+        each costs products with X of its own.
+    adapt : bool, default=True
+        Whether steps follow the noise of the gradients where the chain stands. Never with `paper`.
     """
 
     name = "iasg"
@@ -64,6 +74,7 @@ class IASG(RelaxedKernel):
     replacement: bool = True
     n_calibration: int = 2500
     every: int = 50
+    adapt: bool = True
 
     def __post_init__(self) -> None:
         """Refuse boundaries that there are not."""
@@ -127,12 +138,17 @@ class IASG(RelaxedKernel):
         Returns
         -------
         State
-            Its `extra` has "step_W" and "step_Ht".
+            Its `extra` has "step_W" and "step_Ht"; where they are adapted, also "wanted_W" and "wanted_Ht", the steps
+            that the noise of the gradients asks for.
         """
         state = problem.start(rank, rng, LARGER) if start is None else start.copy()
         state.W, state.Ht = (np.clip(A, self.margin, 1.0 - self.margin) for A in (state.W, state.Ht))
         state.extra = dict(state.extra or {"noise": np.array(problem.noise)})
-        state.extra |= dict(zip(("step_W", "step_Ht"), self.noise_scale(problem, rank, rng)))
+        if self._adapts:
+            state.extra |= self.wanted(problem, state.W, state.Ht)
+            state.extra |= stable(problem, state.W, state.Ht, state.extra)
+        else:
+            state.extra |= dict(zip(("step_W", "step_Ht"), self.noise_scale(problem, rank, rng)))
         state.extra |= {
             "sum_W": 0.0 * state.W,
             "sum_Ht": 0.0 * state.Ht,
@@ -144,7 +160,10 @@ class IASG(RelaxedKernel):
     def noise_scale(
         self, problem: RelaxedPosterior, rank: int, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The step ε of every entry of W and of H: 2S/N over the variance of its gradient (algorithm 3.1).
+        """The step ε of every entry of W and of H by the variance of its gradient (algorithm 3.1).
+
+        2S/N over the variance where gradients of minibatches are left as they are (2.34), 2 over it where they are
+        scaled by N/S.
 
         Parameters
         ----------
@@ -173,11 +192,45 @@ class IASG(RelaxedKernel):
                 away = G - mean[which]
                 mean[which] += away / (i + 1)
                 squares[which] += away * (G - mean[which])
-        shares = sizes[1] / m, sizes[0] / n
+        shares = (sizes[1] / m, sizes[0] / n) if self.paper else (1.0, 1.0)
         return tuple(
             2.0 * share * max(self.n_calibration - 1, 1) / np.maximum(S, 1e-12)
             for share, S in zip(shares, squares)
         )
+
+    @property
+    def _adapts(self) -> bool:
+        """Whether steps follow the chain."""
+        return self.adapt and not self.paper
+
+    def wanted(self, problem: RelaxedPosterior, W: np.ndarray, Ht: np.ndarray) -> dict[str, Any]:
+        """The steps 2/v that the variance v of the gradients at a state asks for.
+
+        Parameters
+        ----------
+        problem : RelaxedPosterior
+            Data and priors.
+        W, Ht : arrays of shapes (n, k) and (m, k)
+            The state.
+
+        Returns
+        -------
+        dict
+            "wanted_W" and "wanted_Ht"; infinite where the gradient has no noise.
+        """
+        rows, columns = self.batches(problem)
+        out = {}
+        for name, given, A, B, size in (
+            ("wanted_W", problem, W, Ht, columns),
+            ("wanted_Ht", problem.T, Ht, W, rows),
+        ):
+            variance = given.slope_variance(A, B) / size
+            if not self.replacement:
+                # Of a population of N, S drawn without replacement vary less.
+                variance = variance * (len(B) - size) / max(len(B) - 1, 1)
+            with np.errstate(divide="ignore"):
+                out[name] = 2.0 / variance
+        return out
 
     def gradient(
         self, problem: RelaxedPosterior, W: np.ndarray, Ht: np.ndarray, size: int, rng: np.random.Generator
@@ -270,6 +323,10 @@ class IASG(RelaxedKernel):
         objective = state.objective
         if iteration % self.every == 0 or np.isnan(objective):
             objective = problem.log_density(W, Ht)
+            if self._adapts:
+                extra |= self.wanted(problem, W, Ht)
+        if self._adapts:
+            extra |= stable(problem, W, Ht, extra)
         after = State(W, Ht, extra, iteration=iteration, objective=objective)
         return after, Info(iteration, objective)
 
@@ -278,3 +335,28 @@ class IASG(RelaxedKernel):
         if self.boundary == "mirror":
             return moved(A, MIRROR * step * on_logits(A, G), "mirror")
         return moved(A, step * G, self.boundary, self.margin)
+
+
+def stable(problem: RelaxedPosterior, W: np.ndarray, Ht: np.ndarray, extra: dict[str, Any]) -> dict[str, Any]:
+    """The wanted steps, at most the inverse of the curvature.
+
+    Parameters
+    ----------
+    problem : RelaxedPosterior
+        Data and priors.
+    W, Ht : arrays of shapes (n, k) and (m, k)
+        The state.
+    extra : dict
+        With "wanted_W" and "wanted_Ht".
+
+    Returns
+    -------
+    dict
+        "step_W" and "step_Ht".
+    """
+    # The prior's own curvature, or 1 where it has none: tiles that are not used would have infinite steps.
+    prior = max(problem.prior.quadratic, 1.0)
+    return {
+        "step_W": np.minimum(extra["wanted_W"], 1.0 / (problem.curvature(Ht) + prior)),
+        "step_Ht": np.minimum(extra["wanted_Ht"], 1.0 / (problem.curvature(W) + prior)),
+    }

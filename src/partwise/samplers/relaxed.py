@@ -132,6 +132,43 @@ class RelaxedPosterior:
         pull = self.X @ counted.astype(self.X.dtype)
         return np.asarray((pull - W @ (Ht.T @ counted)) / self.noise)
 
+    def slope_variance(self, W: np.ndarray, Ht: np.ndarray) -> np.ndarray:
+        """Variance of the slope by W on a single column of X drawn at random, times the number of columns.
+
+        Parameters
+        ----------
+        W, Ht : arrays of shapes (n, k) and (m, k)
+            The factors.
+
+        Returns
+        -------
+        array of shape (n, k)
+            m Σⱼ gᵢⱼ² − (Σⱼ gᵢⱼ)², with gᵢⱼ = (X − W Hᵀ)ᵢⱼ Hⱼ / σ². Of S columns drawn with replacement it is one
+            S-th.
+        """
+        error = self.X - (W @ Ht.T).astype(self.X.dtype)
+        if self.observed is not None:
+            error = np.where(self.observed, error, 0)
+        H = Ht.astype(self.X.dtype)
+        spread = len(Ht) * (np.square(error) @ np.square(H)) - np.square(error @ H)
+        return np.maximum(spread, 0) / self.noise**2
+
+    def curvature(self, Ht: np.ndarray) -> np.ndarray:
+        """Largest curvatures of −log-likelihood by the columns of W.
+
+        Parameters
+        ----------
+        Ht : array of shape (m, k)
+            The other factor, nonnegative.
+
+        Returns
+        -------
+        array of shape (k,)
+            HHᵀ1 / σ²: for nonnegative H the matrix diag(HHᵀ1) − HHᵀ has no negative eigenvalue, so steps by the
+            inverse of these never overshoot. A missing entry only lessens the curvature.
+        """
+        return np.asarray(Ht.T @ Ht.sum(axis=1) / self.noise)
+
     def start(self, rank: int, rng: np.random.Generator, size: float = 1.0) -> State:
         """Factors at random, scaled so that their product has the mean of the data.
 

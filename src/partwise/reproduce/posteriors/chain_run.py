@@ -224,6 +224,7 @@ def kernel_of(plan: Plan, chain: ChainRun) -> Any:
         paper=plan.paper,
         n_calibration=plan.calibration,
         every=1 if plan.side < 200 else 10,
+        adapt=False,
     )
 
 

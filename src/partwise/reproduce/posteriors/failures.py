@@ -102,7 +102,7 @@ def cycling(plan: Plan) -> dict[str, Any]:
     rows = {}
     for prior in ("uniform", "normal"):
         problem = RelaxedPosterior(table.data.astype(float), UNIT_PRIORS[prior])
-        for name, kernel in (("IASG", IASG(n_calibration=200)), ("exact", RelaxedGibbs())):
+        for name, kernel in (("IASG", IASG(n_calibration=200, adapt=False)), ("exact", RelaxedGibbs())):
             seen, changes = followed(problem, kernel, table, steps)
             place = axes[f"{prior} {name}"]
             place.plot(seen[:, 0], color=SERIES[0], lw=0.7, label="mean of X")

@@ -52,36 +52,38 @@ def relaxed(plan: Plan, level: str, prior: UnitPrior) -> tuple[Any, RelaxedPoste
 
 
 def iasg(plan: Plan, steps: int) -> list[dict[str, Any]]:
-    """IASG from scaled random starts: wrong entries along the way, cut at the threshold that fits the data best."""
+    """IASG from scaled random starts, with adapted and with published steps, at the threshold that fits best."""
     return [
-        iasg_run(plan, level, steps, seed)
+        iasg_run(plan, level, steps, seed, adapt)
         for level in LEVELS
-        for seed in range(STARTS if level == "clean" else 1)
+        for adapt in (True, False)
+        for seed in range(STARTS if adapt or level == "clean" else 1)
     ]
 
 
-def iasg_run(plan: Plan, level: str, steps: int, seed: int) -> dict[str, Any]:
+def iasg_run(plan: Plan, level: str, steps: int, seed: int, adapt: bool) -> dict[str, Any]:
     """IASG from one start."""
     add, drop = LEVELS[level]
     table, problem = relaxed(plan, level, UNIT_PRIORS["normal"])
     seen, rng = BitTable.of(table.data), np.random.default_rng(seed)
-    kernel = IASG(paper=plan.paper, n_calibration=plan.calibration)
+    kernel = IASG(paper=plan.paper, n_calibration=plan.calibration, adapt=adapt)
     state = kernel.init(problem, plan.rank, rng)
     begin, work, wrong, density = perf_counter(), process_time(), [], []
     # Cutting takes longer than hundreds of steps; its time does not count.
     pause = 0.0
     for i in with_progress(steps, f"IASG, noise {add:g}/{drop:g}"):
         state, info = kernel.step(problem, state, rng)
-        if (i + 1) % max(1, steps // 10) == 0:
+        if (i + 1) in (steps // 100, steps // 20) or (i + 1) % max(1, steps // 10) == 0:
             stop = process_time()
             tiles, _ = cut(seen, state.W, state.Ht)
-            wrong.append(int(((tiles.usage @ tiles.columns) != table.clean).sum()))
+            wrong.append((i + 1, int(((tiles.usage @ tiles.columns) != table.clean).sum())))
             density.append(info.objective)
             pause += process_time() - stop
     return {
         "noise_add": add,
         "noise_drop": drop,
         "seed": seed,
+        "adapt": adapt,
         "steps": steps,
         "wrong": wrong,
         "log_posterior": density,
@@ -91,19 +93,34 @@ def iasg_run(plan: Plan, level: str, steps: int, seed: int) -> dict[str, Any]:
 
 
 def spreads(plan: Plan, steps: int) -> list[dict[str, Any]]:
-    """Standard deviations of IASG's samples over those of the exact posterior, both begun at the planted factors."""
+    """Standard deviations of IASG's samples over those of the exact posterior, both begun at the planted factors.
+
+    With published steps for three priors; with adapted ones at σ² = 1 and at the variance of the table's noise.
+    """
+    table = plan.tables["clean"]
+    noise = float(np.mean(np.square(table.data.astype(float) - table.clean)))
+    cases = [(name, 1.0, False) for name in ("uniform", "normal", "laplace")]
+    cases += [("normal", 1.0, True), ("normal", noise, True)]
     out = []
-    for name in ("uniform", "normal", "laplace"):
-        table, problem = relaxed(plan, "clean", UNIT_PRIORS[name])
-        truth = State(table.usage.astype(float), table.components.T.astype(float), {"noise": np.array(1.0)})
-        exact = spread_of(RelaxedGibbs(), problem, truth.copy(), 200, 1)
+    for name, variance, adapt in cases:
+        problem = RelaxedPosterior(table.data.astype(np.float32), UNIT_PRIORS[name], variance)
+        begin = {"noise": np.array(variance)}
+        truth = State(table.usage.astype(float), table.components.T.astype(float), begin)
+        exact = spread_of(RelaxedGibbs(sample_noise=False), problem, truth.copy(), 200, 1)
         for batch in (512, 250, 75):
-            kernel = IASG(plan.batch(batch), paper=plan.paper, n_calibration=min(plan.calibration, steps))
+            kernel = IASG(
+                plan.batch(batch), paper=plan.paper, n_calibration=min(plan.calibration, steps), adapt=adapt
+            )
             state = kernel.init(problem, plan.rank, np.random.default_rng(0), truth)
             found = spread_of(kernel, problem, state, steps // 2, kernel.window(problem))
-            ratio = float(np.mean(found["std"]) / np.mean(exact["std"]))
-            away = float(np.mean(np.abs(np.asarray(found["mean"]) - exact["mean"])) / np.mean(exact["std"]))
-            out.append({"prior": name, "batch": batch, "steps": steps, "ratio": ratio, "mean_off": away})
+            width = np.mean(exact["std"])
+            row = {"prior": name, "noise": variance, "adapt": adapt, "batch": batch, "steps": steps}
+            row["ratio"] = float(np.mean(found["std"]) / width)
+            row["mean_off"] = float(np.mean(np.abs(found["mean"] - exact["mean"])) / width)
+            if adapt and not plan.paper:
+                wanted = kernel.wanted(problem, state.W, state.Ht)["wanted_W"]
+                row["too_large"] = float(np.median(wanted / (state.extra or {})["step_W"]))
+            out.append(row)
     return out
 
 
@@ -172,15 +189,17 @@ def lines(summary: dict[str, Any]) -> list[str]:
     """What was measured, as lines of text."""
     out = []
     for row in summary["iasg"]:
+        wrong = ", ".join(f"{wrong:,} ({at:,})" for at, wrong in row["wrong"])
         out.append(
-            f"  IASG, noise {row['noise_add']:.2f}/{row['noise_drop']:.2f}, start {row['seed']}, {row['steps']} "
-            f"steps: wrong after each tenth {', '.join(map(str, row['wrong']))}  ({row['seconds']:.0f} s, "
-            f"{row['cpu']:.0f} s of processor time)"
+            f"  IASG, {way(row)}, noise {row['noise_add']:.2f}/{row['noise_drop']:.2f}, start {row['seed']}, "
+            f"{row['steps']} steps: wrong (after so many) {wrong}  ({row['seconds']:.0f} s, {row['cpu']:.0f} s of "
+            "processor time)"
         )
     for row in summary["spread"]:
+        more = f"; the noise asks for steps {row['too_large']:,.0f} × as large" if "too_large" in row else ""
         out.append(
-            f"  IASG, prior {row['prior']}, batch {row['batch']}: standard deviations {row['ratio']:.3f} of the "
-            f"exact ones; means off by {row['mean_off']:.2f} of these"
+            f"  IASG, {way(row)}, σ² = {row['noise']:.2g}, prior {row['prior']}, batch {row['batch']}: standard "
+            f"deviations {row['ratio']:.3f} of the exact ones; means off by {row['mean_off']:.2f} of these{more}"
         )
     for row in summary["boundaries"]:
         out.append(
@@ -188,3 +207,8 @@ def lines(summary: dict[str, Any]) -> list[str]:
             f"(± {row['noise']:.4f}), standard deviations times {row['deviation_ratio']:.3f}"
         )
     return out
+
+
+def way(row: dict[str, Any]) -> str:
+    """How the steps of a chain were chosen, in words."""
+    return "adapted steps" if row["adapt"] else "published steps"

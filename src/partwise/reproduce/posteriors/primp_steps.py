@@ -91,6 +91,8 @@ class ModulusIASG(IASG):
     A minibatch of S of N rows gets the share S/N of it, as in (2.34).
     """
 
+    adapt: bool = False
+
     def step(self, problem: Any, state: State, rng: np.random.Generator) -> tuple[State, Info]:
         """One step of `IASG` with these steps.
 
@@ -136,9 +138,9 @@ def draw(plan: Plan) -> dict[str, Any]:
     problem: Any = TilingPosterior(primp_problem(table.data.astype(float)))
     steps = max(400, plan.steps // 2)
     kernels = {
-        "step (2.34)": IASG(every=1, n_calibration=plan.calibration),
+        "step (2.34)": IASG(every=1, n_calibration=plan.calibration, adapt=False),
         "step from the modulus": ModulusIASG(every=1),
-        "step (2.34), half batches": IASG(plan.side // 2, every=1, n_calibration=plan.calibration),
+        "step (2.34), half batches": IASG(plan.side // 2, every=1, n_calibration=plan.calibration, adapt=False),
         "modulus, half batches": ModulusIASG(plan.side // 2, every=1),
     }
     found = {name: followed(plan, problem, kernel, steps, table) for name, kernel in kernels.items()}
