@@ -21,9 +21,10 @@ from partwise.mixture.generative import (
 )
 from partwise.mixture.lbfgs import Lbfgs, direction
 from partwise.mixture.multiplicative import AtOnce, Multiplicative, theta_step
+from partwise.mixture.penalty import RISING, PenaltyChoice, held_out, too_strong
 from partwise.mixture.spread import at_least, least_covariance
 from partwise.mixture.start import class_counts, clustered, start_from_clusters
-from partwise.mixture.training import train
+from partwise.mixture.training import Trained, train
 from partwise.parallel import thread_limit
 
 seeds = st.integers(0, 10**6)
@@ -334,3 +335,20 @@ def test_the_least_covariance_follows_the_units_of_the_features():
     least = least_covariance(data, 4, 1e-6)
     scaled = least_covariance(Labelled(data.X * units, data.y, data.weight), 4, 1e-6)
     assert np.allclose(scaled, least * np.outer(units, units), rtol=1e-6, atol=0.0)
+
+
+def test_on_few_samples_penalties_end_only_when_several_in_a_row_are_worse():
+    """A loss that rises and falls again is followed; one that goes on rising is not."""
+    data, _ = problem(0)
+    splits = held_out(data, 0.3, np.random.default_rng(0), 2, least=1)
+    for losses, ends in (
+        ([1.0, 2.0, 2.0], False),
+        ([1.0, 2.0, 2.0, 0.9], False),
+        ([1.0, 2.0, 0.5, 2.0, 2.0], False),
+        ([1.0, 2.0, 1.05, 2.0], False),
+        ([3.0, 1.0, 2.0, 2.0, 2.0], True),
+    ):
+        choice = PenaltyChoice(Trained(None), losses=[np.full(len(splits), one) for one in losses])
+        assert too_strong(choice, splits, RISING) == ends
+    assert too_strong(PenaltyChoice(Trained(None), losses=[np.ones(2), np.full(2, 1.2)]), splits)
+    assert not too_strong(PenaltyChoice(Trained(None), losses=[np.ones(2)]), splits)

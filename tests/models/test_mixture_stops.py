@@ -154,7 +154,7 @@ def test_the_time_limit_is_kept_and_something_is_trained(name, samples):
 
 
 @pytest.mark.parametrize(
-    ("name", "every"), [("auto", 41), ("lbfgs", 7), ("early", 3), ("multiplicative", 9), ("em", 4)]
+    ("name", "every"), [("auto", 131), ("lbfgs", 7), ("early", 3), ("multiplicative", 9), ("em", 4)]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_fit_that_is_interrupted_again_and_again_ends_with_the_same_bits(

@@ -14,7 +14,7 @@ import numpy as np
 
 from partwise.jit import njit
 from partwise.mixture.components import CHUNK, Components, log_posterior
-from partwise.parallel import over_rows
+from partwise.parallel import over_rows, worthwhile
 
 #: Strips of rows with sums of their own, added in order: the answer does not depend on the number of threads.
 STRIPS = 16
@@ -153,7 +153,9 @@ def sums(data: Labelled, components: Components, apart: bool = False) -> tuple[f
                     slots[s, kind, :, :d] += responsibilities.T @ X
                     slots[s, kind, :, d] += responsibilities.sum(axis=0, dtype=float)
 
-    over_rows(strip, len(bounds) - 1, grain=1)
+    # (The work of a few rows is done before another thread has woken up.)
+    strips = len(bounds) - 1
+    over_rows(strip, strips, grain=worthwhile(3.0 * J * d * n / strips))
     return float(values.sum()), list(slots.sum(axis=0))
 
 

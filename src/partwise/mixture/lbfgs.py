@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import line_search
 
 from partwise.core import Info
+from partwise.jit import njit
 from partwise.mixture.components import Components
 from partwise.mixture.contrastive import Contrastive
 from partwise.mixture.training import TrainingState, note_validation, start_validation
@@ -90,8 +91,7 @@ class Lbfgs:
         move, bend = there.x - here.x, there.gradient - here.gradient
         # Only positive curvature keeps the approximate Hessian positive definite.
         if move @ bend > np.finfo(float).eps * (bend @ bend):
-            moves = np.vstack([moves, move])[-MEMORY:]
-            bends = np.vstack([bends, bend])[-MEMORY:]
+            moves, bends = remembered(moves, move), remembered(bends, bend)
         after = replace(
             state,
             x=there.x,
@@ -106,6 +106,27 @@ class Lbfgs:
         return after, Info(after.iteration, after.objective, violation, notes=notes)
 
 
+def remembered(rows: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """A copy of the last `MEMORY` − 1 rows with one more.
+
+    Parameters
+    ----------
+    rows : array of shape (m, d)
+    row : array of shape (d,)
+
+    Returns
+    -------
+    array of shape (min(m + 1, MEMORY), d)
+    """
+    kept = rows[max(0, len(rows) + 1 - MEMORY) :]
+    out = np.empty((len(kept) + 1, len(row)))
+    out[:-1] = kept
+    out[-1] = row
+    return out
+
+
+# Sums may be taken in any order, so that they run in vectors.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def direction(gradient: np.ndarray, moves: np.ndarray, bends: np.ndarray) -> np.ndarray:
     """Minus the approximate inverse Hessian times the gradient, by the two-loop recursion.
 
@@ -121,17 +142,30 @@ def direction(gradient: np.ndarray, moves: np.ndarray, bends: np.ndarray) -> np.
     array
         A direction in which the cost falls.
     """
-    if not len(moves):
-        return -gradient / max(float(np.linalg.norm(gradient)), 1e-300)
+    m, d = moves.shape
+    if m == 0:
+        return -gradient / max(np.sqrt(np.sum(gradient * gradient)), 1e-300)
     q = gradient.copy()
-    along = np.einsum("ij,ij->i", moves, bends)
-    shares = np.empty(len(moves))
-    for i in reversed(range(len(moves))):
-        shares[i] = (moves[i] @ q) / along[i]
-        q -= shares[i] * bends[i]
-    q *= along[-1] / (bends[-1] @ bends[-1])
-    for i in range(len(moves)):
-        q += (shares[i] - (bends[i] @ q) / along[i]) * moves[i]
+    shares, along = np.empty(m), np.empty(m)
+    for i in range(m - 1, -1, -1):
+        inner, share = 0.0, 0.0
+        for j in range(d):
+            inner += moves[i, j] * bends[i, j]
+            share += moves[i, j] * q[j]
+        along[i], shares[i] = inner, share / inner
+        for j in range(d):
+            q[j] -= shares[i] * bends[i, j]
+    length = 0.0
+    for j in range(d):
+        length += bends[m - 1, j] * bends[m - 1, j]
+    for j in range(d):
+        q[j] *= along[m - 1] / length
+    for i in range(m):
+        back = 0.0
+        for j in range(d):
+            back += bends[i, j] * q[j]
+        for j in range(d):
+            q[j] += (shares[i] - back / along[i]) * moves[i, j]
     return -q
 
 

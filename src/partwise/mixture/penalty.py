@@ -14,8 +14,11 @@ from partwise.mixture.training import Trained, train
 
 #: Penalties that are tried, weakest first: a strong one makes a class's components alike, and alike they stay.
 PENALTIES = (3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)
-#: Those tried after them as long as the strongest so far is the best; few samples need such penalties, and try all.
+#: Those tried after them as long as the strongest so far is the best.
 STRONGER = (1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0)
+#: Those for few samples, which need strong ones: the weak ones take most steps and are seldom chosen, so some are
+#: left out.
+FEW = (1e-5, 1e-4, 1e-3, 3e-3, *STRONGER)
 #: The penalty where no choice is possible: too strong leaves answers unsure, too weak makes them sure and wrong.
 UNCHOSEN = 0.3
 #: Held-out samples that the choice should rest on; where one fraction has fewer, several are held out in turn.
@@ -26,6 +29,8 @@ MOST_FOLDS = 10
 JUDGES = 200
 #: A penalty whose loss exceeds the smallest by this factor is the strongest that is tried.
 TOO_STRONG = 1.1
+#: On few samples a loss may rise before it falls for good: there so many in a row have to exceed it.
+RISING = 3
 
 
 @dataclass
@@ -143,16 +148,18 @@ def choose_penalty(
         doubt = 1.0 / (judging + 2) if judging < ENOUGH else 0.0
         ends = [start] * len(splits)
         chosen = Trained(start)
-        for penalty in PENALTIES + STRONGER:
+        for penalty in FEW if doubt else PENALTIES + STRONGER:
             found = try_penalty(choice, penalty, splits, ends, doubt, max_iter, tol)
             if session.stopped:
                 return choice
             ends = [one.components for one in found]
             strongest_leads = choice.leading == len(choice.losses) - 1
             chosen = found[-1] if strongest_leads else chosen
-            # (On few samples a loss may rise before it falls for good; to try all penalties costs little there.)
-            far_enough = too_strong(choice, splits) or (penalty >= PENALTIES[-1] and not strongest_leads)
-            if far_enough and not doubt:
+            if doubt:
+                far_enough = too_strong(choice, splits, RISING)
+            else:
+                far_enough = too_strong(choice, splits) or (penalty >= PENALTIES[-1] and not strongest_leads)
+            if far_enough:
                 break
         choice.chosen = chosen
     return choice
@@ -194,9 +201,10 @@ def try_penalty(
     return found
 
 
-def too_strong(choice: PenaltyChoice, splits: list[tuple[Labelled, Labelled]]) -> bool:
-    """Whether the last penalty is that much worse than the best: in the mean, or on one fold of enough samples."""
+def too_strong(choice: PenaltyChoice, splits: list[tuple[Labelled, Labelled]], row: int = 1) -> bool:
+    """Whether the last `row` penalties are that much worse: in the mean, or on one fold of enough samples."""
     losses = np.array(choice.losses)
     alone = np.array([len(held.y) >= JUDGES for _, held in splits])
     judged = np.column_stack([losses.mean(axis=1), losses[:, alone]])
-    return bool((judged[-1] > TOO_STRONG * judged.min(axis=0)).any())
+    worse = (judged > TOO_STRONG * judged.min(axis=0))[-row:]
+    return bool(len(losses) > row and worse.all(axis=0).any())

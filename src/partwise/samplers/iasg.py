@@ -9,7 +9,8 @@ With the gradient of a minibatch left as it is, (S/N) G, that is 2S/N over the v
 (2.34). The thesis takes the variance at parameters drawn uniformly (3.1), where nothing is explained and gradients
 are some hundred times as large as near a mode, so its steps are hundreds of times too small: ``adapt=False``. Here v
 is that of the state where the chain stands, in closed form. Where the step that it asks for is larger than the
-inverse of the curvature, the chain would oscillate, and the latter is taken: such chains move less than the posterior.
+inverse of the curvature, the chain would oscillate, and the latter is taken: such chains spread less than the
+posterior.
 
 Printed slips that are corrected: algorithm 2.3 goes down the log-likelihood instead of up; its window has T + 1
 states; (3.7) and (3.8) lack the step ε. A minibatch's gradient stands for that of all rows, so it is multiplied by

@@ -140,7 +140,9 @@ def draw(plan: Plan) -> dict[str, Any]:
     kernels = {
         "step (2.34)": IASG(every=1, n_calibration=plan.calibration, adapt=False),
         "step from the modulus": ModulusIASG(every=1),
-        "step (2.34), half batches": IASG(plan.side // 2, every=1, n_calibration=plan.calibration, adapt=False),
+        "step (2.34), half batches": IASG(
+            plan.side // 2, every=1, n_calibration=plan.calibration, adapt=False
+        ),
         "modulus, half batches": ModulusIASG(plan.side // 2, every=1),
     }
     found = {name: followed(plan, problem, kernel, steps, table) for name, kernel in kernels.items()}
