@@ -20,6 +20,9 @@ from partwise.samplers.posterior_bits import expected_wrong
 
 #: Flip probabilities at which BooleanMF has entries wrong.
 LEVELS = (0.12, 0.30), (0.15, 0.35)
+#: Draws of each chain for one elsewhere: with a quarter of them R-hat is up to 1.03 at the first level. At medium
+#: size these are as many as `BayesianBooleanMF` makes by itself.
+LONGER = 4
 #: Sweeps over the bits of one factor with the other one known; the first are not counted.
 SWEEPS, SKIPPED = 170, 20
 
@@ -48,9 +51,9 @@ def draw(plan: Plan) -> dict[str, Any]:
 
 def beside(plan: Plan, add: float, drop: float) -> dict[str, Any]:
     """Wrong entries of the rule, of BooleanMF, and of rows and columns found with the other factor known."""
-    rows = []
+    rows, draws = [], LONGER * plan.draws
     for seed in with_progress(plan.n_tables, f"noise {add:g}/{drop:g}"):
-        table, model, values = found_again(plan, add, drop, plan.draws, seed)
+        table, model, values = found_again(plan, add, drop, draws, seed)
         best = BooleanMF(plan.rank, random_state=seed)
         usage = best.fit_transform(table.data)
         values["boolean"] = int((best.inverse_transform(usage) != table.clean).sum())
@@ -60,7 +63,7 @@ def beside(plan: Plan, add: float, drop: float) -> dict[str, Any]:
         values["rows_alone"], values["columns_alone"] = undecided(table, add, drop, seed)
         rows.append(values)
     lists = {name: [row[name] for row in rows] for name in rows[0]}
-    return {"noise_add": add, "noise_drop": drop, "tables": plan.n_tables, "draws": plan.draws, **lists}
+    return {"noise_add": add, "noise_drop": drop, "tables": plan.n_tables, "draws": draws, **lists}
 
 
 def undecided(table: Any, add: float, drop: float, seed: int) -> tuple[int, int]:
