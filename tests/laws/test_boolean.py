@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partwise.boolean import starts
 from partwise.boolean.bit_table import BitTable
 from partwise.boolean.bits import count, pack, product, unpack, wrong
 from partwise.boolean.climb import climb
@@ -28,8 +29,12 @@ from partwise.boolean.threshold import FINE, cut, cut_at
 from partwise.boolean.tiles import Tiles, alternate, error_of
 from partwise.core import Session, State, open_session
 from partwise.datasets import make_boolean
+from partwise.matrix import Dense, Sparse
 from partwise.parallel import thread_limit
+from partwise.priors import Terms
 from partwise.reproduce.tiling import is_decidable
+from partwise.solvers.hals import gram_sums
+from partwise.solvers.sweep import sweep
 
 widths = st.sampled_from([1, 7, 63, 64, 65, 128, 130])
 seeds = st.integers(0, 10**6)
@@ -213,6 +218,22 @@ def test_panpal_ends_where_its_steps_no_longer_pay():
     falls = -np.diff(result.history.objective)
     assert (falls[:-1] > 1e-6 * np.array(result.history.objective[1:-1])).all()
     assert falls[-1] <= 1e-6 * result.history.objective[-1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_the_sweep_of_relaxed_starts_is_that_of_the_solvers(dtype, make, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = (rng.random((37, 23)) < 0.3).astype(dtype)
+    matrix = Dense.of(X) if make is np.asarray else Sparse.of(make(X))
+    A, B = rng.random((37, 4)).astype(dtype), rng.random((23, 4)).astype(dtype)
+    B[:, 2] = 0.0
+    monkeypatch.setattr(starts, "BLOCK", 10)
+    before = A.copy()
+    found, expected = starts.swept(matrix, A, B, 0.3), A.copy()
+    sweep(expected, gram_sums(matrix, A, B), Terms(linear=0.3, bounds=(0.0, 1.0)), np.arange(4), 1, 0.0)
+    assert np.allclose(found, expected, atol=1e-5)
+    assert np.array_equal(A, before)
 
 
 def test_relaxed_factors_stay_in_the_unit_interval():
