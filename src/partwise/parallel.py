@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -93,9 +94,13 @@ def thread_limit(n_threads: int | None) -> Iterator[None]:
 
 
 def _checked(n_threads: int | None) -> int | None:
-    if n_threads is not None and n_threads < 1:
-        raise ValueError(f"n_threads must be at least 1, or None for the default; got {n_threads}.")
-    return n_threads
+    if n_threads is None:
+        return None
+    if isinstance(n_threads, bool) or not isinstance(n_threads, Integral) or n_threads < 1:
+        raise ValueError(
+            f"n_threads must be a whole number of at least 1, or None for the default; got {n_threads!r}."
+        )
+    return int(n_threads)
 
 
 #: Guards all of the pool's state below.

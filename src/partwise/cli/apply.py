@@ -10,6 +10,7 @@ import typer
 
 from partwise.cli.columns import match_model
 from partwise.cli.common import emit, printing, say
+from partwise.cli.options import STREAM
 
 if TYPE_CHECKING:
     from partwise.cli.pipeline import Csv, Samples
@@ -22,7 +23,13 @@ NewRows = Annotated[
     ),
 ]
 CsvFile = Annotated[
-    Path | None, typer.Option("-o", "--output", help="CSV file for the result; stdout if not given.")
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        help="CSV file for the result; stdout if not given, or -.",
+        callback=lambda path: None if path == STREAM else path,
+    ),
 ]
 
 

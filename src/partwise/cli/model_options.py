@@ -6,6 +6,7 @@ import difflib
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 MISSING = {"nan": float("nan"), "zero": 0.0, "none": None}
@@ -44,9 +45,32 @@ def count_from(text: str) -> int | str:
 
 def graph_from(text: str) -> Any:
     """A way to make a graph from the data, or the table of a file, which `place_graph` puts in order."""
-    from partwise.io import read
+    from partwise.io import DataError, read
 
-    return text if text in ("knn", "similarity") else read(text)
+    if text in ("knn", "similarity"):
+        return text
+    try:
+        table = read(text)
+    except DataError:
+        refuse_edges(text)
+        raise
+    if table.shape[0] != table.shape[1]:
+        refuse_edges(text)
+    return table
+
+
+def refuse_edges(text: str) -> None:
+    """An error if a file that is no square table is a list of edges."""
+    from partwise.domains.edge_lists import is_edge_list
+    from partwise.domains.graph_files import EDGE_SUFFIXES
+    from partwise.io import DataError
+
+    path = Path(text)
+    if path.name.lower().removesuffix(".gz").endswith(EDGE_SUFFIXES) and is_edge_list(path, text, None):
+        raise DataError(
+            f"{text} is a list of edges, and --graph takes a square table of weights, with a row and a column for each "
+            "row of the data (0 for no edge). In Python, partwise.domains.read_graph(path).adjacency is such a matrix."
+        )
 
 
 def layers_from(text: str) -> tuple[int, ...]:

@@ -12,6 +12,17 @@ import typer
 from partwise.cli.common import REPORT_WANTED
 from partwise.io.readers import known_suffixes, listed
 
+#: What stands for standard input and output.
+STREAM = Path("-")
+
+
+def named(path: Path | None) -> Path | None:
+    """The path, unless it is the name of a stream: what is written there has no place in one."""
+    if path == STREAM:
+        raise typer.BadParameter("what is written has no place on standard output; give it a name.")
+    return path
+
+
 DataFile = Annotated[
     Path,
     typer.Argument(
@@ -20,7 +31,7 @@ DataFile = Annotated[
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
-Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.")]
+Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for the results.", callback=named)]
 Key = Annotated[
     str | None, typer.Option(help="Which array of an .npz, layer of an .h5ad (or raw), sheet of an .xlsx.")
 ]
@@ -44,7 +55,7 @@ Labels = Annotated[
 
 NoReport = Annotated[bool, typer.Option("--no-report", help="Do not write report.html.")]
 #: Of verbs whose folder has another page of its own.
-Folder = Annotated[Path, typer.Option("-o", "--output", help="Folder for what is written.")]
+Folder = Annotated[Path, typer.Option("-o", "--output", help="Folder for what is written.", callback=named)]
 
 Words = list[str] | None
 

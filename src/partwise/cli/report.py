@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from partwise.cli.common import emit
-from partwise.cli.options import Json
+from partwise.cli.options import Json, named
 
 
 def report(
@@ -17,7 +17,13 @@ def report(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="The page; report.html in DIR if not given.", show_default=False),
+        typer.Option(
+            "-o",
+            "--output",
+            help="The page; report.html in DIR if not given.",
+            show_default=False,
+            callback=named,
+        ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the page.", show_default=False)] = None,
     shape: Annotated[

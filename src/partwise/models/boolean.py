@@ -407,6 +407,10 @@ class BooleanMF(FactorModel):
         )
         unseen_columns(self, seen, "no tile has such a column")
         settings = self._settings()
+        if not table.n_observed:
+            raise ValueError(
+                f"X ({table.n} × {table.m}) has no observed entry (of weight above zero): there is nothing to describe."
+            )
         if is_trivial(table):
             what = ("0: no tile", "1: one tile")[table.n_ones > 0]
             warnings.warn(f"Every observed entry of X is {what} describes it.", UserWarning, stacklevel=3)

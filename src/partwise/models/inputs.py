@@ -120,7 +120,7 @@ def plainly_refused(whom: str) -> Iterator[None]:
             raise ValueError(
                 f"X holds words, as '{word}', and {whom} takes numbers. From a file, "
                 "partwise.io.read(path, yes_no=True) reads words for yes and no as 1 and 0; for data in memory, "
-                f"compare them with the word for yes: X == '{word}'."
+                "compare them with the word that means yes: X == word."
             ) from error
         if text.startswith("Input X contains NaN"):
             raise ValueError(

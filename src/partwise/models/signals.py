@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 
 
+#: Loudest samples between which powers and their sums stay within floating point numbers.
+LEAST, MOST = 1e-20, 1e30
+
+
 def as_rate(rate: Any) -> int:
     """The sampling rate as a whole number of Hz.
 
@@ -58,6 +62,12 @@ def as_signal(X: Any, called: str = "The signal") -> np.ndarray:
     if not signal.any():
         raise ValueError(
             f"{called} is silent: all {len(signal)} samples are zero. There is nothing to separate."
+        )
+    loudest = float(np.abs(signal).max())
+    if not LEAST <= loudest <= MOST:
+        raise ValueError(
+            f"{called} has samples of up to {loudest:.3g}: its spectrum cannot be reckoned with. Scale it, as to "
+            "samples between -1 and 1."
         )
     return signal
 
