@@ -176,6 +176,22 @@ def test_bad_options_end_with_code_2(table, tmp_path, capsys):
     assert call("frobnicate") == 2
 
 
+def test_a_dash_is_standard_output_and_no_name(table, tmp_path, monkeypatch, capsys):
+    path, _ = table
+    monkeypatch.chdir(tmp_path)
+    assert call("fit", path, "-k", 2, "-o", "r", "-q", "--no-report") == 0
+    printed = []
+    for more in ([], ["-o", "-"]):
+        capsys.readouterr()
+        assert call("transform", "r/model.partwise", path, *more) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] != ""
+    for verb in (["fit", path, "-k", 2], ["report", "r"]):
+        assert call(*verb, "-o", "-") == 2
+        assert "no place on standard output" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "-").exists()
+
+
 def test_wrong_columns_in_transform(table, tmp_path, capsys):
     path, X = table
     call("fit", path, "-k", 2, "-o", tmp_path / "o", "-q")

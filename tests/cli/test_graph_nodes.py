@@ -156,3 +156,13 @@ def test_the_summary_of_a_shuffled_graph_names_its_nodes(folder, frame, mixed):
     for part in json.loads((folder / "f" / "summary.json").read_text())["parts"]:
         groups = [GROUP[NAMES.index(feature["name"])] for feature in part["top_features"]]
         assert len(set(groups)) == 1
+
+
+@pytest.mark.parametrize("edges", ["source,target\na,b\nb,c\n", "0,1\n1,2\n2,0\n", "a b 2\nb c 1\n"])
+def test_a_list_of_edges_is_called_one(edges, frame, folder, tmp_path, capsys):
+    (tmp_path / "edges.csv").write_text(edges)
+    data = tmp_path / "x.csv"
+    frame.to_csv(data)
+    given = ["--model", "graph", "-k", 2, "--graph", tmp_path / "edges.csv", "-o", tmp_path / "o", "-q"]
+    assert call("fit", data, *given) == 2
+    assert "edges.csv is a list of edges, and --graph takes a square table" in capsys.readouterr().err

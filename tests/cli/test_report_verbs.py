@@ -40,6 +40,21 @@ def test_tree_of_a_folder_is_that_of_python(fitted, tmp_path, capsys):
     assert {"sunburst.html", "sunburst.png"} <= set(said["files"])
 
 
+def test_topics_weigh_in_a_tree_by_all_that_they_explain(tmp_path, capsys):
+    """Long documents count for more: shares of topics in documents do not say how long these are."""
+    texts = ["ship sail tide " * 20] * 4 + ["oven flour cake"] * 8
+    (tmp_path / "x.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts))
+    folder = tmp_path / "o"
+    assert call("topics", tmp_path / "x.jsonl", "-k", 2, "--vectorizer", "count", "-o", folder, "-q") == 0
+    assert call("tree", folder, "-o", tmp_path / "t") == 0
+    weights = [node.weight for node in TopicTree().fit(load(folder / "model.partwise"), X=texts).nodes_[1:]]
+    assert weights == pytest.approx([240 / 264, 24 / 264], abs=0.01)
+    with (tmp_path / "t" / "tree.csv").open() as file:
+        assert [float(row["weight"]) for row in csv.DictReader(file)] == pytest.approx(weights, abs=1e-3)
+    assert call("tree", folder / "model.partwise", "-o", tmp_path / "m") == 0
+    assert "all weigh alike" in capsys.readouterr().err
+
+
 def test_tree_of_a_model_compares_words(fitted, tmp_path, capsys):
     model = fitted / "model.partwise"
     assert call("tree", model, "-o", tmp_path / "t", "--json") == 0

@@ -44,7 +44,7 @@ def test_a_folder_of_texts(folder, tmp_path, capsys):
     assert call("topics", folder, "-k", 2, "--labels", "folder", "-o", out, "-q", "--json") == 0
     summary = json.loads(capsys.readouterr().out)
     assert {path.name for path in out.iterdir()} == set(summary["files"])
-    written = {"topics.csv", "documents.csv", "topics.png", "model.partwise", "summary.json"}
+    written = {"topics.csv", "documents.csv", "W.csv", "topics.png", "model.partwise", "summary.json"}
     assert set(summary["files"]) == written | {"report.html", "report.json"}
     assert summary["nmi"] == pytest.approx(1.0)
     assert summary["n_samples"] == 24

@@ -262,8 +262,9 @@ def test_thread_limit_is_undone_and_checked():
         assert get_threads() == 3
     assert get_threads() == before
     for wrong in (set_threads, lambda n: thread_limit(n).__enter__()):
-        with pytest.raises(ValueError, match="at least 1"):
-            wrong(0)
+        for number in (0, -1, 2.5, "2", True):
+            with pytest.raises(ValueError, match="whole number of at least 1"):
+                wrong(number)
 
 
 def test_limits_of_overlapping_blocks_in_two_threads_do_not_meet():

@@ -222,6 +222,22 @@ def test_the_column_of_a_table(form, tmp_path):
         read_documents(path, "text", id="nobody")
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_documents_have_their_names_where_the_column_of_texts_is_given(form, tmp_path):
+    import pandas as pd
+
+    rows = [{"id": f"d{i}", "text": f"a b {i}", "group": "g"} for i in range(4)]
+    path = tmp_path / f"rows.{form}"
+    frame = pd.DataFrame(rows)
+    if form == "csv":
+        frame.to_csv(path, index=False)
+    elif form == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_parquet(path)
+    assert read_documents(path, "text").names == read_documents(path).names == ["d0", "d1", "d2", "d3"]
+
+
 @pytest.mark.parametrize(
     "orient", ["records", "columns", "index", "split", "table", "lists", "indented", "lines"]
 )

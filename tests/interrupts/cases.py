@@ -314,6 +314,7 @@ VERBS: dict[str, Verb] = {
         "topics DATA/texts.txt -k 15 --set tol=0 --set max_iter=60 -o out",
         "topics.csv",
         "documents.csv",
+        "W.csv",
         "topics.png",
         *KEPT,
     ),
@@ -343,7 +344,7 @@ VERBS: dict[str, Verb] = {
         "data/docstrings.jsonl",
         "data/karate.csv",
         *(f"digits/{name}" for name in ("parts.png", "W.csv", "H.csv", *KEPT[:-1])),
-        *(f"topics/{name}" for name in ("topics.csv", "documents.csv", "topics.png", *KEPT)),
+        *(f"topics/{name}" for name in ("topics.csv", "documents.csv", "W.csv", "topics.png", *KEPT)),
         *(
             f"sound/{name}"
             for name in ("components.csv", "activations.csv", "spectra.csv", "separation.png", *KEPT)

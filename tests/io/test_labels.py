@@ -241,6 +241,14 @@ def test_commas_behind_labels_and_in_text_are_no_columns(folder):
     assert row_labels("l.txt", NAMES)[0].tolist()[0] == "T cell, naive"
 
 
+def test_labels_as_r_writes_them_between_blanks_are_matched_by_name(folder):
+    by_name = {"s1": "NK", "s2": "T cell", "s3": "NK", "s4": "T cell"}
+    lines = [f'"{name}" "{by_name[name]}"' for name in reversed(NAMES)]
+    for first in ([], ['"celltype"']):
+        (folder / "l.txt").write_text("\n".join([*first, *lines]) + "\n")
+        assert row_labels("l.txt", NAMES)[0].tolist() == [by_name[name] for name in NAMES]
+
+
 def test_a_first_label_that_may_be_a_header(folder):
     (folder / "l.txt").write_text("group\na\nb\na\nb\n")
     names = [*NAMES, "s5"]

@@ -33,7 +33,7 @@ def changed(row, column, value):
         (np.empty((0, 3)), "0 sample"),
         (np.empty((3, 0)), "0 feature"),
         (A * 1j, "Complex data not supported"),
-        (np.array([["a", "b"], ["c", "d"]]), "X holds words, as .a., and NMF takes numbers"),
+        (np.array([["a", "b"], ["c", "d"]]), "X holds words, as .a., and NMF takes numbers.*yes: X == word"),
         (np.ones(5), "Expected 2D array, got 1D array"),
     ],
 )

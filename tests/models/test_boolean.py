@@ -121,6 +121,13 @@ def test_bad_and_trivial_input(planted):
     assert full.inverse_transform(full.transform(np.ones((4, 3)))).all()
 
 
+def test_a_table_of_which_nothing_was_observed_is_refused():
+    X = np.ones((6, 4))
+    for table, weights in ((np.full((6, 4), np.nan), None), (X, np.zeros((6, 4)))):
+        with pytest.raises(ValueError, match=r"X \(6 × 4\) has no observed entry"):
+            BooleanMF(2).fit(table, weights=weights)
+
+
 def test_a_row_of_weight_two_is_the_row_twice_and_weight_zero_is_missing(planted):
     X = planted.data[:60, :40]
     rng = np.random.default_rng(0)

@@ -159,6 +159,8 @@ def test_losses_without_zeros_take_silence_too(chord):
     ("signal", "sentence"),
     [
         (np.zeros(100), "is silent"),
+        (np.full(1000, 1e-25), "up to 1e-25: its spectrum"),
+        (np.full(1000, 1e31), "up to 1e.31: its spectrum"),
         (np.zeros(0), "has no samples"),
         (np.array([0.1, np.nan]), "NaN or infinite"),
         (np.zeros((2, 3, 4)), "of shape"),

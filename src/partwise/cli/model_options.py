@@ -68,8 +68,8 @@ def refuse_edges(text: str) -> None:
     path = Path(text)
     if path.name.lower().removesuffix(".gz").endswith(EDGE_SUFFIXES) and is_edge_list(path, text, None):
         raise DataError(
-            f"{text} is a list of edges, and --graph takes a square table of weights, with a row and a column for each "
-            "row of the data (0 for no edge). In Python, partwise.domains.read_graph(path).adjacency is such a matrix."
+            f"{text} is a list of edges, and --graph takes a square table of weights, with a row and a column for "
+            "each row of the data (0 for no edge). In Python, partwise.domains.read_graph(path).adjacency is one."
         )
 
 

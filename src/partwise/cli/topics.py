@@ -72,7 +72,7 @@ def topics(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Find the topics of texts. Writes topics.csv, documents.csv, topics.png, model.partwise and summary.json.
+    """Find the topics of texts. Writes topics.csv, documents.csv, W.csv, topics.png, model.partwise and summary.json.
 
     documents.csv has the share of each topic in each document.
     """
@@ -125,6 +125,8 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
     tables = [
         Csv("topics.csv", cells, [row[0] for row in words], ["rank", "word", "weight"], corner="topic"),
         Csv("documents.csv", shares, samples.rows, names, corner="document"),
+        # Shares do not tell how long a document is, and trees weigh topics by all that they explain.
+        Csv("W.csv", W, samples.rows, names, corner="document"),
     ]
     parts = [
         {
@@ -143,12 +145,12 @@ def looked_at(fitted: Fitted, labels: Any) -> Extras:
     if empty:
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         lines = [f"  without a topic: {', '.join(empty[:5])}{more}", *lines]
-    summary = {"meta": {"shares": "documents.csv"}, "without_topic": empty, **summary}
+    summary = {"meta": {"usage": "W.csv"}, "without_topic": empty, **summary}
 
     def picture(path: Path) -> None:
         save_figure(draw(model, W, row_names=samples.rows), path)
 
-    return Extras(summary, parts, tables, [("topics.png", picture)], lines=lines, usage=shares, labels=labels)
+    return Extras(summary, parts, tables, [("topics.png", picture)], lines=lines, labels=labels)
 
 
 def alike_line(names: list[str], components: Any) -> list[str]:

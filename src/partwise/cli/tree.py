@@ -53,6 +53,10 @@ def tree(
         raise ValueError(
             f"{place} does not say which samples use which part; use --similarity words, or a folder that has W.csv."
         )
+    if W is None:
+        say(
+            f"Note: {place} does not say how much each part explains: all weigh alike. A folder of results does."
+        )
     built = TopicTree(method, by, n_words=words).fit(model, W=W, feature_names=features)
     folder = make_folder(output)
     files = {name: built.export(folder / name) for name in EXPORTS} | pictures(built, folder)

@@ -181,7 +181,9 @@ def _read_file(
 ) -> None:
     if not file.exists():
         raise DataError(f"{found.source}: no such file or folder. Check the path.")
-    rows = rows_of(file, found.source, encoding, [each for each in (column, id, labels) if each])
+    # Without --id the other columns are looked at too: one of them may name the documents.
+    wanted = [each for each in (column, id, labels) if each] if id else []
+    rows = rows_of(file, found.source, encoding, wanted)
     if rows is None:
         if not file.name.lower().endswith(TEXT_FILES):
             raise DataError(

@@ -14,7 +14,8 @@ def sheet_cells(lines: Sequence[str], name: str) -> list[list[str]] | None:
     lines : sequence of str
         Of the file.
     name : str
-        Of the file: in a .csv commas and semicolons cut, elsewhere tabs alone, for a label may have commas.
+        Of the file: in a .csv commas and semicolons cut, elsewhere tabs, for a label may have commas, and blanks
+        where every line begins with a quotation mark, as R writes tables.
 
     Returns
     -------
@@ -23,7 +24,8 @@ def sheet_cells(lines: Sequence[str], name: str) -> list[list[str]] | None:
     """
     filled = [line for line in lines if line.strip()]
     plain = name.lower().removesuffix(".gz")
-    for mark in ",;\t" if plain.endswith(".csv") else "\t":
+    quoted = all(line.startswith('"') for line in filled)
+    for mark in ",;\t" if plain.endswith(".csv") else "\t " if quoted else "\t":
         try:
             cells = [
                 list(map(str.strip, row)) for row in csv.reader(filled, delimiter=mark, skipinitialspace=True)

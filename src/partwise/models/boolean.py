@@ -409,7 +409,7 @@ class BooleanMF(FactorModel):
         settings = self._settings()
         if not table.n_observed:
             raise ValueError(
-                f"X ({table.n} × {table.m}) has no observed entry (of weight above zero): there is nothing to describe."
+                f"X ({table.n} × {table.m}) has no observed entry (of weight above zero): nothing to describe."
             )
         if is_trivial(table):
             what = ("0: no tile", "1: one tile")[table.n_ones > 0]

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-
 #: Loudest samples between which powers and their sums stay within floating point numbers.
 LEAST, MOST = 1e-20, 1e30
 
