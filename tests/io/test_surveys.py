@@ -408,10 +408,13 @@ def test_spss_labels_go_before_codes(tmp_path, words, codes):
         np.testing.assert_array_equal(found.data, [[1, 0, 1], [0, 1, 1], [1, NAN, 1]])
         assert f"6 yes ('{answers[codes[0]]}'), 2 no ('{answers[codes[1]]}'), 1 missing" in found.notes[0]
         np.testing.assert_array_equal(read(path, coding=found.coding).data, found.data)
-    # What the caller says of codes goes before labels, then and later.
-    turned = read(path, yes_no=True, yes=str(codes[1]), no=str(codes[0]))
+    # What the caller says of codes goes before labels, but he has to say so each time.
+    named = {"yes": str(codes[1]), "no": str(codes[0])}
+    turned = read(path, yes_no=True, **named)
     np.testing.assert_array_equal(turned.data, [[0, 1, 0], [1, 0, 0], [0, NAN, 0]])
-    np.testing.assert_array_equal(read(path, coding=turned.coding).data, turned.data)
+    np.testing.assert_array_equal(read(path, coding=turned.coding, **named).data, turned.data)
+    with pytest.raises(DataError, match=r"labelled .* but was .* in the data of the fit"):
+        read(path, coding=turned.coding)
 
 
 def test_spss_labels_of_zero_and_one(tmp_path):
