@@ -2,6 +2,7 @@
 
 import io
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -350,6 +351,50 @@ def test_excel(tmp_path):
     assert read(tmp_path / "a.xlsx", key="other").data.tolist() == [[1, 2]]
     with pytest.raises(DataError, match=r"no sheet 'x'. Its sheets are: 'Sheet' and 'other'"):
         read(tmp_path / "a.xlsx", key="x")
+
+
+def test_formulas_whose_values_are_not_stored_are_told(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "a.xlsx"
+
+    def written(*rows):
+        book = openpyxl.Workbook()
+        book.create_sheet("other").append(["=1"])
+        for row in rows:
+            book.active.append(row)
+        book.active["B3"].font = openpyxl.styles.Font(bold=True)
+        book.save(path)
+        return path
+
+    found = read(written(["a", "b", "c"], [1, 2, "=A2+B2"], [3, None, 5]))
+    np.testing.assert_array_equal(found.data, [[1, 2, NAN], [3, NAN, 5]])
+    assert "1 cell holds a formula whose value is not stored (e.g. C2), and taken for empty" in found.notes[0]
+    found = read(written(["a", "b", "c"], [1, 2, "=A2+B2"], [3, None, "=A3"]))
+    assert "2 cells hold formulas whose values are not stored (e.g. C2)" in found.notes[0]
+    assert "open the file in a spreadsheet program and save it" in found.notes[0]
+    # Cells with a format alone are empty, and nothing is to be told.
+    assert not any("formula" in note for note in read(written(["a", "b"], [1, 2], [3, None])).notes)
+    with pytest.raises(DataError, match="1 cell holds a formula"):
+        read(path, key="other")
+
+
+def test_formulas_with_an_empty_text_are_calculated(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "b"], [1, '=IF(A2=1,"",2)'], [3, 4]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    # As spreadsheet programs store the value of such a formula.
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as old, zipfile.ZipFile(tmp_path / "b.xlsx", "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.endswith("sheet1.xml"):
+                assert b'<c r="B2"><f>' in content
+                content = content.replace(b'<c r="B2"><f>', b'<c r="B2" t="str"><f>')
+            new.writestr(name, content)
+    found = read(tmp_path / "b.xlsx")
+    np.testing.assert_array_equal(found.data, [[1, NAN], [3, 4]])
+    assert not any("formula" in note for note in found.notes)
 
 
 def test_spss(tmp_path):
