@@ -127,7 +127,12 @@ def prepared(
             header, numbered = True, ()
     if reading.chooses:
         place, places = chosen_places(
-            [cell.strip() for cell in head[0]], source, reading.id, reading.drop, reading.columns
+            [cell.strip() for cell in head[0]],
+            source,
+            reading.id,
+            reading.drop,
+            reading.columns,
+            like_fit=reading.coding is not None,
         )
         if not all(
             map(NUMBERED.fullmatch, [*reading.drop, *(reading.columns or ()), reading.id or "column 1"])
@@ -301,11 +306,10 @@ def _names_beside(
             place = 0
     if place is None or place in places:
         return None, []
-    if (
-        reading.drop
-        and place not in chosen_places([c.strip() for c in head], source, None, reading.drop, None)[1]
-    ):
-        return None, []
+    if reading.drop:
+        names, like_fit = [cell.strip() for cell in head], reading.coding is not None
+        if place not in chosen_places(names, source, None, reading.drop, None, like_fit=like_fit)[1]:
+            return None, []
     return place, notes
 
 
