@@ -650,3 +650,36 @@ def test_the_advice_on_titles_counts_their_rows(tmp_path):
     with pytest.raises(DataError, match="--skip 2"):
         read(path, format="tsv")
     assert read(path, format="tsv", skip=2).column_names == ["s1", "s2"]
+
+
+@pytest.mark.parametrize("yes_no", [True, "answers"])
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
+def test_a_row_of_totals_below_crosses_is_named(tmp_path, name, yes_no):
+    rows = [["id", "q1", "q2"], [1, "x", None], [2, None, "x"], [3, "x", None], [None] * 3, ["Total", 2, 1]]
+    if name == "a.csv":
+        lines = (",".join("" if cell is None else str(cell) for cell in row) for row in rows)
+        (tmp_path / name).write_text("\n".join(lines))
+    else:
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(tmp_path / name)
+    sentence = (
+        r"'q1' holds 'x' .* and also '2' \('2' once, in row 6\)\. If that row holds totals, take it out"
+    )
+    for options in ({}, {"yes": "x"}):
+        with pytest.raises(DataError, match=sentence):
+            read(tmp_path / name, yes_no=yes_no, **options)
+
+
+@pytest.mark.parametrize("yes_no", [True, "answers"])
+def test_crosses_beside_zeros_are_asked_about(table, yes_no):
+    text = "a,b\nX,0\n0,X\n0,0\n0,X\n"
+    with pytest.raises(DataError, match=r"'a' holds 'X' and 0\. If they are yes and no, add --yes X --no 0 "):
+        table(text, yes_no=yes_no)
+    assert table(text, yes_no=yes_no, yes="X", no=0).data.tolist() == [[1, 0], [0, 1], [0, 0], [0, 1]]
+
+
+def test_a_column_of_crosses_and_numbers_among_numbers_is_text(table):
+    found = table("size,score,mark\n5.5,2.5,x\n7.5,3.5,x\n9.5,4.5,3\n", yes_no="answers")
+    assert found.text == {"mark": ["x", "x", "3"]}
