@@ -108,6 +108,17 @@ def test_a_test_file_is_read_as_the_training_file(answers, tmp_path, capsys):
     assert (found.data[:, 1] > 0.5).all()
 
 
+def test_a_column_to_leave_out_need_not_be_in_the_test_file(answers, tmp_path, capsys):
+    path = write(tmp_path / "a.csv", answers)
+    new = tmp_path / "new.csv"
+    new.write_text("wer,tea,cake,soup\n1,ja,ja,ja\n2,nein,nein,ja\n")
+    few = ("-k", "0", "--mixtures", "1", "-q", "--no-report", "-o", tmp_path / "o")
+    assert call("classify", path, "--labels", "group", "--drop", "salad", "--test", new, *few) == 0
+    found = read(tmp_path / "o" / "predictions.csv", row_names=True)
+    assert found.data.argmax(axis=1).tolist() == [1, 0]
+    assert call("predict", tmp_path / "o" / "model.partwise", new, "--drop", "salad", "-q") == 0
+
+
 def test_layers_encodings_and_transposed_files_are_kept(tmp_path, capsys):
     anndata = pytest.importorskip("anndata")
     rng = np.random.default_rng(0)

@@ -251,3 +251,26 @@ def test_columns_that_are_not_there_go_before_strange_cells(tmp_path, header, se
     (tmp_path / "b.csv").write_text(f"{header}\n{yes},{no},{yes},31\n{no},{no},{yes},44\n")
     with pytest.raises(DataError, match=re.escape(sentence)):
         read(tmp_path / "b.csv", yes_no="answers", coding=old.coding)
+
+
+@pytest.mark.parametrize("drop", ["height", "height,weight", ["weight", "height"]])
+def test_columns_to_leave_out_need_not_be_in_another_table(write, tmp_path, drop):
+    old = read(
+        write("old.csv", "height,a,weight,b\n1.5,1,70,2\n2.5,2,71,1\n"), drop="height,weight", yes_no=True
+    )
+    for text in ("a,b\n1,1\n", "a,weight,b\n1,3,1\n", "b,a,height\n1,1,9\n"):
+        found = read(write("new.csv", text), coding=old.coding, drop=drop)
+        assert found.column_names == [name for name in text.split("\n")[0].split(",") if name in "ab"]
+        np.testing.assert_array_equal(found.data, [[1, 1]])
+    np.save(tmp_path / "new.npy", np.array([[2, 1]]))
+    np.testing.assert_array_equal(read(tmp_path / "new.npy", coding=old.coding, drop=drop).data, [[0, 1]])
+    with pytest.raises(DataError, match="has no column 'height'"):
+        read(write("new.csv", "a,b\n1,1\n"), drop="height")
+
+
+def test_features_to_leave_out_need_not_be_in_another_transposed_table(write):
+    text = "gene,s1,s2\nA,1,2\nB,3,4\n"
+    old = read(write("old.csv", text + "C,5,6\n"), drop="C", transpose=True)
+    assert old.column_names == ["A", "B"]
+    found = read(write("new.csv", text), coding=old.coding, drop="C")
+    np.testing.assert_array_equal(found.data, old.data)

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -352,6 +353,50 @@ def test_excel(tmp_path):
         read(tmp_path / "a.xlsx", key="x")
 
 
+def test_formulas_whose_values_are_not_stored_are_told(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    path = tmp_path / "a.xlsx"
+
+    def written(*rows):
+        book = openpyxl.Workbook()
+        book.create_sheet("other").append(["=1"])
+        for row in rows:
+            book.active.append(row)
+        book.active["B3"].font = openpyxl.styles.Font(bold=True)
+        book.save(path)
+        return path
+
+    found = read(written(["a", "b", "c"], [1, 2, "=A2+B2"], [3, None, 5]))
+    np.testing.assert_array_equal(found.data, [[1, 2, NAN], [3, NAN, 5]])
+    assert "1 cell holds a formula whose value is not stored (e.g. C2), and taken for empty" in found.notes[0]
+    found = read(written(["a", "b", "c"], [1, 2, "=A2+B2"], [3, None, "=A3"]))
+    assert "2 cells hold formulas whose values are not stored (e.g. C2)" in found.notes[0]
+    assert "open the file in a spreadsheet program and save it" in found.notes[0]
+    # Cells with a format alone are empty, and nothing is to be told.
+    assert not any("formula" in note for note in read(written(["a", "b"], [1, 2], [3, None])).notes)
+    with pytest.raises(DataError, match="1 cell holds a formula"):
+        read(path, key="other")
+
+
+def test_formulas_with_an_empty_text_are_calculated(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "b"], [1, '=IF(A2=1,"",2)'], [3, 4]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    # As spreadsheet programs store the value of such a formula.
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as old, zipfile.ZipFile(tmp_path / "b.xlsx", "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.endswith("sheet1.xml"):
+                assert b'<c r="B2"><f>' in content
+                content = content.replace(b'<c r="B2"><f>', b'<c r="B2" t="str"><f>')
+            new.writestr(name, content)
+    found = read(tmp_path / "b.xlsx")
+    np.testing.assert_array_equal(found.data, [[1, NAN], [3, 4]])
+    assert not any("formula" in note for note in found.notes)
+
+
 def test_spss(tmp_path):
     pyreadstat = pytest.importorskip("pyreadstat")
     pd = pytest.importorskip("pandas")
@@ -408,10 +453,13 @@ def test_spss_labels_go_before_codes(tmp_path, words, codes):
         np.testing.assert_array_equal(found.data, [[1, 0, 1], [0, 1, 1], [1, NAN, 1]])
         assert f"6 yes ('{answers[codes[0]]}'), 2 no ('{answers[codes[1]]}'), 1 missing" in found.notes[0]
         np.testing.assert_array_equal(read(path, coding=found.coding).data, found.data)
-    # What the caller says of codes goes before labels, then and later.
-    turned = read(path, yes_no=True, yes=str(codes[1]), no=str(codes[0]))
+    # What the caller says of codes goes before labels, but he has to say so each time.
+    named = {"yes": str(codes[1]), "no": str(codes[0])}
+    turned = read(path, yes_no=True, **named)
     np.testing.assert_array_equal(turned.data, [[0, 1, 0], [1, 0, 0], [0, NAN, 0]])
-    np.testing.assert_array_equal(read(path, coding=turned.coding).data, turned.data)
+    np.testing.assert_array_equal(read(path, coding=turned.coding, **named).data, turned.data)
+    with pytest.raises(DataError, match=r"labelled .* but was .* in the data of the fit"):
+        read(path, coding=turned.coding)
 
 
 def test_spss_labels_of_zero_and_one(tmp_path):
@@ -602,3 +650,36 @@ def test_the_advice_on_titles_counts_their_rows(tmp_path):
     with pytest.raises(DataError, match="--skip 2"):
         read(path, format="tsv")
     assert read(path, format="tsv", skip=2).column_names == ["s1", "s2"]
+
+
+@pytest.mark.parametrize("yes_no", [True, "answers"])
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
+def test_a_row_of_totals_below_crosses_is_named(tmp_path, name, yes_no):
+    rows = [["id", "q1", "q2"], [1, "x", None], [2, None, "x"], [3, "x", None], [None] * 3, ["Total", 2, 1]]
+    if name == "a.csv":
+        lines = (",".join("" if cell is None else str(cell) for cell in row) for row in rows)
+        (tmp_path / name).write_text("\n".join(lines))
+    else:
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(tmp_path / name)
+    sentence = (
+        r"'q1' holds 'x' .* and also '2' \('2' once, in row 6\)\. If that row holds totals, take it out"
+    )
+    for options in ({}, {"yes": "x"}):
+        with pytest.raises(DataError, match=sentence):
+            read(tmp_path / name, yes_no=yes_no, **options)
+
+
+@pytest.mark.parametrize("yes_no", [True, "answers"])
+def test_crosses_beside_zeros_are_asked_about(table, yes_no):
+    text = "a,b\nX,0\n0,X\n0,0\n0,X\n"
+    with pytest.raises(DataError, match=r"'a' holds 'X' and 0\. If they are yes and no, add --yes X --no 0 "):
+        table(text, yes_no=yes_no)
+    assert table(text, yes_no=yes_no, yes="X", no=0).data.tolist() == [[1, 0], [0, 1], [0, 0], [0, 1]]
+
+
+def test_a_column_of_crosses_and_numbers_among_numbers_is_text(table):
+    found = table("size,score,mark\n5.5,2.5,x\n7.5,3.5,x\n9.5,4.5,3\n", yes_no="answers")
+    assert found.text == {"mark": ["x", "x", "3"]}

@@ -51,7 +51,7 @@ def find_meanings(
     if answers.guess:
         named = list(found)
         doubt, beside = _guess_words(columns, found, gone, sides, source, locate)
-        if doubt is not None and (not answers.codes or any(found)):
+        if doubt is not None and (not answers.codes or any(found) or _mostly_ticked(columns, gone)):
             # In a table without any answers, a column with a few words for yes and no is one of text.
             raise doubt
         if answers.codes and not any(map(_has_both, columns, found)):
@@ -124,12 +124,41 @@ def _complete(
         return None
     shown = [column.spelling[word] for word in words if word not in strange]
     one = column.spelling[strange[0]]
+    say = (
+        "If that row holds totals, take it out of the file; else say"
+        if _ticks_beside_numbers(words)
+        else "Say"
+    )
     raise DataError(
         f"{source}: column '{shorten(column.name)}' holds {listing(sorted(shown))} for yes or no, and also "
         f"{listing([column.spelling[word] for word in strange])} ('{shorten(one)}' {_times(cells[strange[0]])} in "
         f"row {locate(strange[0])}). "
-        f"Say what it means: --yes, --no or --missing {argument(one)}, or leave the column out: --drop "
+        f"{say} what it means: --yes, --no or --missing {argument(one)}, or leave the column out: --drop "
         f"{argument(column.name)} (in Python: yes=, no=, missing= or drop=)."
+    )
+
+
+def _ticks_beside_numbers(words: set[str]) -> bool:
+    """Whether a column holds ticks and, as in a row of totals, numbers."""
+    return bool(words & TICKS) and words > TICKS & words and all(map(is_number, words - TICKS))
+
+
+def _mostly_ticked(columns: Sequence[Column], gone: set[str]) -> bool:
+    """Whether most columns, and not one alone, hold ticks, beside numbers or not: they are answers then."""
+    held = [column.words - gone for column in columns if not column.many]
+    ticked = [words for words in held if words and (words <= TICKS or _ticks_beside_numbers(words))]
+    return len(ticked) > 1 and 2 * len(ticked) > len(columns)
+
+
+def _refuse_ticks(column: Column, words: set[str], source: str) -> None:
+    """Raise DataError for a column of one tick and 0, which may be yes and no."""
+    ticks = sorted(words & TICKS)
+    if words - TICKS != {"0"} or len(ticks) > 1:
+        return
+    tick, zero = column.spelling[ticks[0]], column.spelling["0"]
+    raise DataError(
+        f"{source}: column '{shorten(column.name)}' holds '{tick}' and {zero}. If they are yes and no, add "
+        f"--yes {tick} --no {zero} (in Python: yes='{tick}', no='{zero}')."
     )
 
 
@@ -178,6 +207,9 @@ def _guess_words(
         else:
             known = dict.fromkeys(_plain_words(words), "1")
             try:
+                if _ticks_beside_numbers(words):
+                    _refuse_ticks(column, words, source)
+                    known = dict.fromkeys(words & TICKS, "1")
                 _complete(column, known, words, source, partial(locate, place))
             except DataError as error:
                 doubt = doubt or error

@@ -23,6 +23,7 @@ from partwise.io.decimals import with_point
 from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, interpreted, worth_reading
 from partwise.io.layout import UNNAMED, holds_text, lacks_corner
+from partwise.io.nameless import without_nameless
 from partwise.io.number_header import number_header
 from partwise.io.words import MISSING
 
@@ -126,7 +127,12 @@ def prepared(
             header, numbered = True, ()
     if reading.chooses:
         place, places = chosen_places(
-            [cell.strip() for cell in head[0]], source, reading.id, reading.drop, reading.columns
+            [cell.strip() for cell in head[0]],
+            source,
+            reading.id,
+            reading.drop,
+            reading.columns,
+            like_fit=reading.coding is not None,
         )
         if not all(
             map(NUMBERED.fullmatch, [*reading.drop, *(reading.columns or ()), reading.id or "column 1"])
@@ -139,14 +145,19 @@ def prepared(
         order = places if place is None else [place, *places]
         rows, head[0] = picked(rows, order, len(head[0]), source), [head[0][i] for i in order]
         row_names = True if place is not None else row_names
+    bare: tuple[str, ...] = ()
+    if reading.interprets and reading.columns is None and "" not in _names_of_fit(reading):
+        rows, order, bare = without_nameless(rows, head[0], source, header, 1 if row_names else 0)
+        head[0] = [head[0][i] for i in order]
     if reading.coding is not None:
         from partwise.io.coded import as_coded
 
         coded = as_coded(rows, source, header, row_names, reading, head[0])
         if coded is not None:
             known = coded.header and not set(reading.coding.columns or ()).isdisjoint(map(str.strip, head[0]))
-            return replace(coded, left_out=left_out, notes=(*(() if known else numbered), *coded.notes))
-    notes += numbered
+            why = () if known else numbered
+            return replace(coded, left_out=left_out, notes=(*bare, *why, *coded.notes))
+    notes += [*bare, *numbered]
     width = len(head[0])
     places = list(range(width))
     if reading.guesses:
@@ -155,7 +166,7 @@ def prepared(
     named = row_names is None and header is not False and any(map(_names_rows, head[0]))
     counted = reading.guesses and are_unique([cells[0] for _, cells in _first(rows, _SAMPLE)[1:]])
     if interprets or named or counted:
-        found, why = _find_id(rows, head[0], header, row_names, reading)
+        found, how = _find_id(rows, head[0], header, row_names, reading)
         if found is not None:
             order = [found, *(place for place in range(len(head[0])) if place != found)]
             if found:
@@ -164,13 +175,18 @@ def prepared(
             row_names = True
             if _names_rows(head[0][0]):
                 header = True
-            notes.append(f"{source}: column '{head[0][0].strip()}' names the rows{why}.")
+            notes.append(f"{source}: column '{head[0][0].strip()}' names the rows{how}.")
     if not interprets:
         return Prepared(rows, header, row_names, tuple(notes), left_out=left_out)
     rows, more, meanings = interpreted(
         rows, source, header, row_names, reading.answers, reading.aside, places, width
     )
     return Prepared(rows, header, row_names, (*notes, *more), meanings, left_out)
+
+
+def _names_of_fit(reading: Reading) -> tuple[str, ...]:
+    """The names of the columns of a fit, none where there is no fit or it had none."""
+    return () if reading.coding is None else reading.coding.columns or ()
 
 
 def _without_spare(rows: Rows, head: list[str], source: str, reading: Reading) -> tuple[Rows, list[int]]:
@@ -290,11 +306,10 @@ def _names_beside(
             place = 0
     if place is None or place in places:
         return None, []
-    if (
-        reading.drop
-        and place not in chosen_places([c.strip() for c in head], source, None, reading.drop, None)[1]
-    ):
-        return None, []
+    if reading.drop:
+        names, like_fit = [cell.strip() for cell in head], reading.coding is not None
+        if place not in chosen_places(names, source, None, reading.drop, None, like_fit=like_fit)[1]:
+            return None, []
     return place, notes
 
 

@@ -102,7 +102,13 @@ def are_unique(cells: Sequence[str]) -> bool:
 
 
 def chosen_places(
-    names: Sequence[str], source: str, id: str | None, drop: Sequence[str], columns: Sequence[str] | None
+    names: Sequence[str],
+    source: str,
+    id: str | None,
+    drop: Sequence[str],
+    columns: Sequence[str] | None,
+    *,
+    like_fit: bool = False,
 ) -> tuple[int | None, list[int]]:
     """Find columns by their names.
 
@@ -118,6 +124,8 @@ def chosen_places(
         Columns to leave out; each a name, or several with commas between them.
     columns : sequence of str or None
         Columns to keep, in this order, given in the same way; None keeps all.
+    like_fit : bool, default=False
+        Whether the columns of a fit are looked for anyway, so that one to leave out need not be there.
 
     Returns
     -------
@@ -130,12 +138,15 @@ def chosen_places(
     for place, name in enumerate(names):
         first.setdefault(name, place)
 
-    def place_of(name: str) -> int:
-        if name in first:
-            return first[name]
+    def find(name: str) -> int | None:
         numbered = NUMBERED.fullmatch(name)
-        if numbered and 0 < int(numbered[1]) <= len(names):
-            return int(numbered[1]) - 1
+        by_number = int(numbered[1]) - 1 if numbered and 0 < int(numbered[1]) <= len(names) else None
+        return first.get(name, by_number)
+
+    def place_of(name: str) -> int:
+        place = find(name)
+        if place is not None:
+            return place
         near = difflib.get_close_matches(name, first, n=1)
         hint = f"Did you mean '{shorten(near[0])}'?" if near else f"It has {listing(list(first)) or 'none'}."
         raise DataError(f"{source} has no column '{shorten(name)}'. {hint}")
@@ -144,7 +155,8 @@ def chosen_places(
         return [place_of(name) for name in separate_names(given, first)]
 
     row_names = None if id is None else place_of(id)
-    without = {row_names, *places_of(drop)}
+    gone = [name for name in separate_names(drop, first) if not like_fit or find(name) is not None]
+    without = {row_names, *map(place_of, gone)}
     kept = range(len(names)) if columns is None else places_of(columns)
     places = [place for place in kept if place not in without]
     if not places:

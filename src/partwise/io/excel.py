@@ -41,13 +41,15 @@ def read_excel(
             if key is not None and key not in names:
                 raise DataError(f"{source} has no sheet '{key}'. Its sheets are: {listing(names)}.")
             sheet = book.worksheets[0 if key is None else names.index(key)]
-            rows = []
-            for row in sheet.iter_rows(values_only=True):
-                cells = [_cell(value, reading.decimal == ",") for value in row]
+            rows, valueless = [], False
+            for row in sheet.iter_rows():
+                cells = [_cell(cell.value, reading.decimal == ",") for cell in row]
+                valueless = valueless or any(map(_is_valueless, row))
                 # Rows are as long as the sheet says it is wide.
                 spend(sum(16 + len(cell) for cell in cells) + 64)
                 rows.append(cells)
             book.close()
+            unstored = _unstored_formulas(path, names.index(sheet.title)) if valueless else []
     except (DataError, MemoryError):
         raise
     except Exception as error:  # zipfile, the XML parser and openpyxl raise many kinds on damaged files
@@ -58,6 +60,9 @@ def read_excel(
     # A sheet may remember cells that were cleared, to the right of the table and below it.
     width = max((place for row in rows for place, cell in enumerate(row, start=1) if cell), default=0)
     table = [(number, (row + [""] * width)[:width]) for number, row in enumerate(rows, start=1) if any(row)]
+    formulas = _told_formulas(source, unstored)
+    if not table and formulas:
+        raise DataError(formulas[0])
     if not table:
         raise DataError(
             f"{source} is empty: its sheet '{sheet.title}' has no cells. Name another with --key"
@@ -68,6 +73,7 @@ def read_excel(
         return iter(table)
 
     found = table_of_cells(all_rows, source, header, row_names, reading)
+    found = replace(found, notes=(*found.notes, *formulas))
     others = [name for name in names if name != sheet.title]
     if key is None and others:
         note = (
@@ -75,6 +81,54 @@ def read_excel(
         )
         found = replace(found, notes=(*found.notes, note))
     return found
+
+
+def _is_valueless(cell: Any) -> bool:
+    """Whether a cell is there and has no value: it has a format alone, or a formula that nobody has calculated.
+
+    Formulas whose value is an empty text are calculated, and say so by their type.
+    """
+    return cell.value is None and cell.data_type == "n" and hasattr(cell, "coordinate")
+
+
+def _unstored_formulas(path: Path, place: int) -> list[str]:
+    """The coordinates of cells with formulas whose values are not stored, as programs write them that calculate none.
+
+    Parameters
+    ----------
+    path : Path
+        The workbook, which is read again: one reading gives values, or formulas.
+    place : int
+        Of the sheet.
+    """
+    import openpyxl
+
+    books = [openpyxl.load_workbook(path, read_only=True, data_only=only) for only in (True, False)]
+    pairs = zip(*(book.worksheets[place].iter_rows() for book in books))
+    found = [
+        formula.coordinate
+        for values, formulas in pairs
+        for value, formula in zip(values, formulas)
+        if _is_valueless(value) and formula.data_type == "f"
+    ]
+    for book in books:
+        book.close()
+    return found
+
+
+def _told_formulas(source: str, cells: list[str]) -> tuple[str, ...]:
+    """The note on formulas without values."""
+    if not cells:
+        return ()
+    hold = (
+        "1 cell holds a formula whose value is"
+        if len(cells) == 1
+        else f"{len(cells)} cells hold formulas whose values are"
+    )
+    return (
+        f"{source}: {hold} not stored (e.g. {cells[0]}), and taken for empty: open the file in a spreadsheet program "
+        "and save it.",
+    )
 
 
 def _cell(value: Any, commas: bool) -> str:

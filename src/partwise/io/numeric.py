@@ -147,6 +147,10 @@ def chosen_columns(table: Table, reading: Reading) -> Table:
     if not reading.chooses:
         return table
     names = table.column_names
+    like_fit = reading.coding is not None
+    if names is None and like_fit and reading.id is None and reading.columns is None:
+        # Columns without names are taken in the order of the fit, which had left out what is to be left out.
+        return table
     if names is None:
         raise DataError(f"{table.source} has no names of columns, so that none can be named.")
     beside = {**table.text, **{name: [f"{v:g}" for v in values] for name, values in table.extra.items()}}
@@ -156,6 +160,7 @@ def chosen_columns(table: Table, reading: Reading) -> Table:
         reading.id,
         reading.drop,
         names if reading.columns is None else reading.columns,
+        like_fit=like_fit,
     )
     places = [i for i in places if i < len(names)]
     changes: dict[str, Any] = {"data": table.data[:, places], "column_names": [names[i] for i in places]}

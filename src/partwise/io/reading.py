@@ -78,7 +78,8 @@ def read(
         The column that names the rows. If it is not given, a column with a name such as "id" or "respondent" and with
         unique values is taken.
     drop, columns : str or sequence of str, optional
-        Columns to leave out, and columns to read: names, or names with commas between them.
+        Columns to leave out, and columns to read: names, or names with commas between them. With ``coding``, one
+        to leave out need not be there.
     format : str, optional
         An extension, as "csv", that is used instead of that of the file.
     encoding : str, optional
@@ -155,7 +156,7 @@ def read(
     if yes_no == "answers" and coding is None and not turned:
         table = _doubted(table, asked=chosen is not None)
     if turned:
-        table = _turned(table, _several(drop), chosen)
+        table = _turned(table, _several(drop), chosen, coding)
     kept = {option: value for option, value in used.items() if value not in (None, ".")}
     if table.corner and not turned:
         kept["id"] = table.corner
@@ -164,15 +165,16 @@ def read(
     return dataclasses.replace(table, coding=dataclasses.replace(table.coding or Coding(), options=kept))
 
 
-def _turned(table: Table, drop: tuple[str, ...], columns: tuple[str, ...] | None) -> Table:
+def _turned(
+    table: Table, drop: tuple[str, ...], columns: tuple[str, ...] | None, coding: Coding | None
+) -> Table:
     """The transposed table with the chosen columns; what was left out of the file need not be dropped again."""
     gone = table.meta.get("left_out", ())
     meta = {name: value for name, value in table.meta.items() if name != "left_out"}
     table = transposed(dataclasses.replace(table, meta=meta))
     left = separate_names(drop, {*gone, *(table.column_names or ())})
-    return chosen_columns(
-        table, Reading(drop=tuple(name for name in left if name not in gone), columns=columns)
-    )
+    left = [name for name in left if name not in gone]
+    return chosen_columns(table, Reading(drop=tuple(left), columns=columns, coding=coding))
 
 
 def _doubted(table: Table, asked: bool) -> Table:
