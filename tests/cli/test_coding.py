@@ -176,6 +176,20 @@ def test_files_are_read_the_way_round_that_has_the_names(tmp_path, capsys):
     assert call("transform", plain, tmp_path / "genes.csv", "--transpose") == 0
 
 
+@pytest.mark.parametrize("given", [("gene",), ("rpt", "--id", "rpt")])
+def test_genes_with_numbers_for_names_are_matched_by_them(tmp_path, capsys, given):
+    name, *more = given
+    genes, new, out = tmp_path / "genes.csv", tmp_path / "new.csv", tmp_path / "W.csv"
+    genes.write_text(f"{name},a,b,c,d\n101,5,0,1,2\n205,4,1,0,9\n309,0,7,3,1\n417,1,6,2,0\n")
+    new.write_text(f"{name},e,f\n417,1,0\n309,0,1\n205,4,9\n101,5,2\n")
+    assert call("fit", genes, "--transpose", *more, "-k", "2", "-q", "--no-report", "-o", tmp_path / "o") == 0
+    assert call("transform", tmp_path / "o" / "model.partwise", new, "-o", out) == 0
+    assert "put in the order of the fit, by name" in capsys.readouterr().err
+    W, found = read(tmp_path / "o" / "W.csv"), read(out)
+    assert found.row_names == ["e", "f"]
+    np.testing.assert_allclose(found.data, W.data[[0, 3]], rtol=1e-3, atol=1e-3)
+
+
 def test_columns_of_one_name_are_told_at_the_fit(tmp_path, capsys):
     path = tmp_path / "dup.csv"
     path.write_text("a,a,b\n" + "\n".join(f"{i},{i % 3},{i % 4}" for i in range(9)))

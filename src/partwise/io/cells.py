@@ -38,7 +38,7 @@ class Reading:
 
     Columns that are ``aside`` hold labels: their cells are never read as yes and no, and are text where one of them
     is. Those that are ``spare`` are left out where they are columns of the file and no names of its rows, which will
-    be columns when it is transposed.
+    be columns when it is transposed: when it is ``turned``.
     """
 
     answers: Answers = field(default_factory=Answers)
@@ -50,6 +50,17 @@ class Reading:
     skip: int = 0
     spare: tuple[str, ...] = ()
     coding: Coding | None = None
+    turned: bool = False
+
+    def among(self, names: Sequence[str]) -> Reading:
+        """The same with the id of the coding, if the table has such a column and will be transposed.
+
+        Columns of the coding are then names of rows, so that they do not tell which column names the rows.
+        """
+        kept = "" if self.coding is None else self.coding.options.get("id", "")
+        if not self.turned or self.id is not None or not (kept in names or NUMBERED.fullmatch(kept)):
+            return self
+        return replace(self, id=kept or None)
 
     @property
     def chooses(self) -> bool:
@@ -117,6 +128,8 @@ def prepared(
     if header is None:
         is_header, numbered = number_header([cells for _, cells in _first(rows, _HEADER_SAMPLE)], source)
         header = True if is_header else None
+    reading, told = _with_id(rows, head[0], source, header, row_names, reading)
+    notes += told
     left_out: tuple[str, ...] = ()
     if reading.spare and header is not False:
         rows, order = _without_spare(rows, head[0], source, reading)
@@ -145,7 +158,8 @@ def prepared(
         coded = as_coded(rows, source, header, row_names, reading, head[0])
         if coded is not None:
             known = coded.header and not set(reading.coding.columns or ()).isdisjoint(map(str.strip, head[0]))
-            return replace(coded, left_out=left_out, notes=(*(() if known else numbered), *coded.notes))
+            told = [*notes, *(() if known else numbered)]
+            return replace(coded, left_out=left_out, notes=(*told, *coded.notes))
     notes += numbered
     width = len(head[0])
     places = list(range(width))
@@ -171,6 +185,24 @@ def prepared(
         rows, source, header, row_names, reading.answers, reading.aside, places, width
     )
     return Prepared(rows, header, row_names, (*notes, *more), meanings, left_out)
+
+
+def _with_id(
+    rows: Rows, head: list[str], source: str, header: bool | None, row_names: bool | None, reading: Reading
+) -> tuple[Reading, list[str]]:
+    """The reading of a table that will be transposed like that of the fit, with the column that names its rows.
+
+    It is that of the fit, or else found as there; and the note on it.
+    """
+    names = [cell.strip() for cell in head]
+    reading = reading.among([] if header is False else names)
+    if reading.coding is None or not reading.turned or reading.id is not None:
+        return reading, []
+    place, why = _find_id(rows, head, header, row_names, reading)
+    if place is None:
+        return reading, []
+    name = names[place] if _names_rows(names[place]) else f"column {place + 1}"
+    return replace(reading, id=name), [f"{source}: column '{names[place]}' names the rows{why}."]
 
 
 def _without_spare(rows: Rows, head: list[str], source: str, reading: Reading) -> tuple[Rows, list[int]]:

@@ -20,6 +20,8 @@ from partwise.io.words import listing, shorten
 
 def applied(table: Table, reading: Reading) -> Table:
     """The table with the chosen columns, and with 1, 0 and NaN for yes, no and missing."""
+    if table.column_names is not None:
+        reading = reading.among([*table.column_names, *table.text, *table.extra])
     if reading.spare:
         table = _without_spare(table, reading.spare)
     if reading.chooses:
