@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -24,7 +24,7 @@ from partwise.io.errors import DataError
 from partwise.io.interpret import Rows, interpreted, worth_reading
 from partwise.io.layout import UNNAMED, holds_text, lacks_corner
 from partwise.io.number_header import number_header
-from partwise.io.words import MISSING
+from partwise.io.words import MISSING, listing
 
 #: Rows by which it is judged whether a table holds answers.
 _SAMPLE = 50
@@ -38,7 +38,8 @@ class Reading:
 
     Columns that are ``aside`` hold labels: their cells are never read as yes and no, and are text where one of them
     is. Those that are ``spare`` are left out where they are columns of the file and no names of its rows, which will
-    be columns when it is transposed: when it is ``turned``.
+    be columns when it is transposed, that is, ``turned``. Those that are left out ``again`` were dropped from the
+    table of the coding, see `among`.
     """
 
     answers: Answers = field(default_factory=Answers)
@@ -51,16 +52,37 @@ class Reading:
     spare: tuple[str, ...] = ()
     coding: Coding | None = None
     turned: bool = False
+    again: tuple[str, ...] = ()
 
     def among(self, names: Sequence[str]) -> Reading:
-        """The same with the id of the coding, if the table has such a column and will be transposed.
+        """The same with what the coding says of columns that the table has, where nothing else is said now.
 
-        Columns of the coding are then names of rows, so that they do not tell which column names the rows.
+        Columns that were dropped are dropped ``again``. In a table that will be transposed the id is the same, too:
+        columns of the coding are names of its rows, which do not tell where these names are.
         """
-        kept = "" if self.coding is None else self.coding.options.get("id", "")
-        if not self.turned or self.id is not None or not (kept in names or NUMBERED.fullmatch(kept)):
+        if self.coding is None:
             return self
-        return replace(self, id=kept or None)
+        kept = self.coding.options
+        asked = {
+            *separate_names(self.columns or (), names),
+            *self.aside,
+            self.id,
+            *(self.coding.columns or ()),
+        }
+        there = [name for name in separate_names(kept.get("drop", ()), names) if name in names]
+        again = tuple(name for name in there if name not in asked)
+        if not self.turned:
+            return replace(self, drop=(*self.drop, *again), again=again)
+        id, before = self.id, kept.get("id", "")
+        if id is None and (before in names or NUMBERED.fullmatch(before)):
+            id = before or None
+        return replace(self, id=id, spare=(*self.spare, *again), again=again)
+
+    def told_again(self, source: str, names: Collection[str]) -> list[str]:
+        """The note on columns that were dropped again, of which none is among the ``names`` that are left."""
+        gone = [name for name in self.again if name not in names]
+        which = "1 column" if len(gone) == 1 else f"{len(gone)} columns"
+        return [f"{source}: {which} left out as at the fit: {listing(gone)}."] if gone else []
 
     @property
     def chooses(self) -> bool:
@@ -152,6 +174,7 @@ def prepared(
         order = places if place is None else [place, *places]
         rows, head[0] = picked(rows, order, len(head[0]), source), [head[0][i] for i in order]
         row_names = True if place is not None else row_names
+    notes += reading.told_again(source, {cell.strip() for cell in head[0]})
     if reading.coding is not None:
         from partwise.io.coded import as_coded
 
@@ -190,15 +213,16 @@ def prepared(
 def _with_id(
     rows: Rows, head: list[str], source: str, header: bool | None, row_names: bool | None, reading: Reading
 ) -> tuple[Reading, list[str]]:
-    """The reading of a table that will be transposed like that of the fit, with the column that names its rows.
+    """The reading with what its coding says of these columns, and the note on it.
 
-    It is that of the fit, or else found as there; and the note on it.
+    Where the table will be transposed, the column that names its rows is that of the fit, or else found as there.
     """
     names = [cell.strip() for cell in head]
     reading = reading.among([] if header is False else names)
     if reading.coding is None or not reading.turned or reading.id is not None:
         return reading, []
-    place, why = _find_id(rows, head, header, row_names, reading)
+    no_names = (*reading.aside, *separate_names(reading.spare, names))
+    place, why = _find_id(rows, head, header, row_names, replace(reading, aside=no_names))
     if place is None:
         return reading, []
     name = names[place] if _names_rows(names[place]) else f"column {place + 1}"

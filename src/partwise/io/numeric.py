@@ -26,6 +26,8 @@ def applied(table: Table, reading: Reading) -> Table:
         table = _without_spare(table, reading.spare)
     if reading.chooses:
         table = chosen_columns(table, reading)
+    again = reading.told_again(table.source, table.column_names or ())
+    table = dataclasses.replace(table, notes=(*table.notes, *again))
     if reading.coding is not None and reading.coding.meanings:
         return _as_coded(table, reading)
     return _numbers_read(table, reading.answers) if reading.interprets else table

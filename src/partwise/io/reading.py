@@ -158,6 +158,9 @@ def read(
     kept = {option: value for option, value in used.items() if value not in (None, ".")}
     if table.corner or id is not None:
         kept["id"] = table.corner or id
+    before = () if coding is None else coding.options.get("drop", ())
+    if before or drop:
+        kept["drop"] = list(dict.fromkeys([*before, *_several(drop)]))
     if turned:
         table = _turned(table, _several(drop), chosen)
     return dataclasses.replace(table, coding=dataclasses.replace(table.coding or Coding(), options=kept))
