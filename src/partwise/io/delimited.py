@@ -24,7 +24,7 @@ from partwise.io.layout import UNNAMED, Layout, find_layout, holds_text, number
 from partwise.io.table import Table
 from partwise.io.text import find_delimiter, misread, open_text, records
 from partwise.io.title import without_title
-from partwise.io.trailing import without_trailing
+from partwise.io.trailing import without_nameless, without_trailing
 from partwise.io.words import free_name, no_answer, only_text, set_aside, text_column
 
 _SAMPLE = 100
@@ -76,6 +76,9 @@ def table_of_cells(
     """Return the table whose cells are those of ``rows``, as `read_delimited` does."""
     rows, titled = without_title(rows, source, reading.skip)
     rows, trailing = without_trailing(rows, source, header)
+    if reading.turned:
+        rows, nameless = without_nameless(rows, source, header)
+        trailing += nameless
     ready = prepared(rows, source, header, row_names, reading)
     rows = ready.rows
     sample = []
