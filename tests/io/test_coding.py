@@ -184,9 +184,10 @@ def test_a_transposed_file(write, tmp_path):
     found = read(path, transpose=True)
     np.testing.assert_array_equal(found.data, [[1, 4], [2, 5], [3, 6]])
     assert (found.row_names, found.column_names) == (["s1", "s2", "s3"], ["A", "B"])
-    assert "transposed: 3 columns of the file are the samples" in found.notes[-1]
+    assert found.notes[-1].endswith("transposed: 3 columns of the file are the samples: 's1', 's2' and 's3'.")
     new = read(write("new.csv", "gene,t1\nB,1\nA,2\n"), coding=found.coding)
     assert (new.row_names, new.column_names, new.data.tolist()) == (["t1"], ["B", "A"], [[1, 2]])
+    assert new.notes[-1].endswith("transposed: 1 column of the file is the sample: 't1'.")
     assert read(path, transpose=True, drop="A").column_names == ["B"]
     words = read(write("w.csv", "q,p1,p2\na,ja,nein\nb,nein,nein\nc,ja,ja\n"), transpose=True, yes_no=True)
     np.testing.assert_array_equal(words.data, [[1, 0, 1], [0, 0, 1]])

@@ -62,9 +62,19 @@ def transposed(table: Table) -> Table:
         coding=None if table.coding is None else table.coding.merged(),
         notes=(
             *table.notes,
-            f"{table.source}: transposed: {data.shape[0]} columns of the file are the samples.",
+            _told_samples(table),
         ),
     )
+
+
+def _told_samples(table: Table) -> str:
+    """The note on the columns that become samples, with the first names: lengths of genes stand in front."""
+    count = table.shape[1]
+    which = (
+        "1 column of the file is the sample" if count == 1 else f"{count} columns of the file are the samples"
+    )
+    names = f": {listing(table.column_names)}" if table.column_names else ""
+    return f"{table.source}: transposed: {which}{names}."
 
 
 def _as_coded(table: Table, reading: Reading) -> Table:
