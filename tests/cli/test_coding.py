@@ -187,6 +187,56 @@ def test_files_are_read_the_way_round_that_has_the_names(tmp_path, capsys):
     assert call("transform", plain, tmp_path / "genes.csv", "--transpose") == 0
 
 
+@pytest.mark.parametrize("given", [("gene",), ("rpt", "--id", "rpt")])
+def test_genes_with_numbers_for_names_are_matched_by_them(tmp_path, capsys, given):
+    name, *more = given
+    genes, new, out = tmp_path / "genes.csv", tmp_path / "new.csv", tmp_path / "W.csv"
+    genes.write_text(f"{name},a,b,c,d\n101,5,0,1,2\n205,4,1,0,9\n309,0,7,3,1\n417,1,6,2,0\n")
+    new.write_text(f"{name},e,f\n417,1,0\n309,0,1\n205,4,9\n101,5,2\n")
+    assert call("fit", genes, "--transpose", *more, "-k", "2", "-q", "--no-report", "-o", tmp_path / "o") == 0
+    assert call("transform", tmp_path / "o" / "model.partwise", new, "-o", out) == 0
+    assert "put in the order of the fit, by name" in capsys.readouterr().err
+    W, found = read(tmp_path / "o" / "W.csv"), read(out)
+    assert found.row_names == ["e", "f"]
+    np.testing.assert_allclose(found.data, W.data[[0, 3]], rtol=1e-3, atol=1e-3)
+
+
+def test_dropped_columns_are_no_samples_of_new_data(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    counts, out = rng.integers(0, 30, (6, 5)), tmp_path / "W.csv"
+    path = tmp_path / "counts.txt"
+    lines = [["Geneid", "Chr", "Start", "Strand", "Length", *(f"s{i}.bam" for i in range(5))]]
+    lines += [[f"g{j}", "chrX", "100", "+", str(900 + j), *map(str, row)] for j, row in enumerate(counts)]
+    path.write_text("\n".join("\t".join(line) for line in lines))
+    given = ("--transpose", "--drop", "Chr,Start,Strand", "--drop", "Length")
+    assert call("fit", path, *given, "-k", "2", "-q", "--no-report", "-o", tmp_path / "o") == 0
+    capsys.readouterr()
+    model = tmp_path / "o" / "model.partwise"
+    assert call("transform", model, path, "-o", out) == 0
+    assert (
+        "4 columns left out as at the fit: 'Chr', 'Start', 'Strand' and 'Length'." in capsys.readouterr().err
+    )
+    assert read(out).row_names == [f"s{i}.bam" for i in range(5)]
+    path.write_text("\n".join("\t".join([line[0], *line[4:6]]) for line in lines))
+    assert call("transform", model, path, "-o", out) == 0
+    assert read(out).row_names == ["s0.bam"]
+    assert call("info", model) == 0
+    assert "--drop Chr,Start,Strand --drop Length" in capsys.readouterr().out
+
+
+def test_a_test_file_need_not_have_what_is_dropped(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    groups = np.arange(30) % 2
+    lines = [f"{i},{rng.random() + g:.3f},{rng.random() + 1 - g:.3f},{'ab'[g]}" for i, g in enumerate(groups)]
+    (tmp_path / "train.csv").write_text("batch,x,y,group\n" + "\n".join(lines) + "\n")
+    rest = "\n".join(line.split(",", 1)[1] for line in lines)
+    (tmp_path / "test.csv").write_text("x,y,group\n" + rest + "\n")
+    given = ("--labels", "group", "--drop", "batch", "--components", "2", "-q", "-o", tmp_path / "o")
+    for name in ("test.csv", "train.csv"):
+        assert call("classify", tmp_path / "train.csv", "--test", tmp_path / name, *given) == 0
+    assert "train.csv: 1 column left out as at the fit: 'batch'." in capsys.readouterr().err
+
+
 def test_columns_of_one_name_are_told_at_the_fit(tmp_path, capsys):
     path = tmp_path / "dup.csv"
     path.write_text("a,a,b\n" + "\n".join(f"{i},{i % 3},{i % 4}" for i in range(9)))

@@ -184,9 +184,10 @@ def test_a_transposed_file(write, tmp_path):
     found = read(path, transpose=True)
     np.testing.assert_array_equal(found.data, [[1, 4], [2, 5], [3, 6]])
     assert (found.row_names, found.column_names) == (["s1", "s2", "s3"], ["A", "B"])
-    assert "transposed: 3 columns of the file are the samples" in found.notes[-1]
+    assert found.notes[-1].endswith("transposed: 3 columns of the file are the samples: 's1', 's2' and 's3'.")
     new = read(write("new.csv", "gene,t1\nB,1\nA,2\n"), coding=found.coding)
     assert (new.row_names, new.column_names, new.data.tolist()) == (["t1"], ["B", "A"], [[1, 2]])
+    assert new.notes[-1].endswith("transposed: 1 column of the file is the sample: 't1'.")
     assert read(path, transpose=True, drop="A").column_names == ["B"]
     words = read(write("w.csv", "q,p1,p2\na,ja,nein\nb,nein,nein\nc,ja,ja\n"), transpose=True, yes_no=True)
     np.testing.assert_array_equal(words.data, [[1, 0, 1], [0, 0, 1]])
@@ -196,6 +197,46 @@ def test_a_transposed_file(write, tmp_path):
     with pytest.raises(DataError, match=r"--key A \(in Python: key='A'\)"):
         read(tmp_path / "a.npz")
     assert read(tmp_path / "a.npz", key="A", transpose=True).shape == (3, 2)
+
+
+GENES = "{},a,b,c,d\n101,5,0,1,2\n205,4,1,0,9\n309,0,7,3,1\n417,1,6,2,0\n"
+NEW_GENES = "{},e,f\n417,1,0\n309,0,1\n205,4,9\n101,5,2\n"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("yes_no", ["answers", False])
+@pytest.mark.parametrize("name", ["EntrezID", "entrez", "gene", "gene_id", "", "rpt"])
+def test_numbers_that_name_features_name_them_again(write, tmp_path, name, yes_no, suffix):
+    paths = [write("old.csv", GENES.format(name)), write("new.csv", NEW_GENES.format(name))]
+    if suffix == ".parquet":
+        pd = pytest.importorskip("pandas")
+        pytest.importorskip("pyarrow")
+        for path in paths:
+            frame = pd.read_csv(path).rename(columns={"Unnamed: 0": ""})
+            frame.to_parquet(path.with_suffix(suffix), index=False)
+        paths = [path.with_suffix(suffix) for path in paths]
+    given = {"id": name} if name == "rpt" else {}
+    if suffix == ".parquet" and not name:
+        given = {"id": ""}
+    old = read(paths[0], transpose=True, yes_no=yes_no, **given)
+    assert old.column_names == ["101", "205", "309", "417"]
+    new = read(paths[1], yes_no=yes_no, coding=old.coding)
+    assert (new.row_names, new.column_names) == (["e", "f"], ["417", "309", "205", "101"])
+    np.testing.assert_array_equal(new.data, [[1, 0, 4, 5], [0, 1, 9, 2]])
+    again = read(paths[1], yes_no=yes_no, coding=new.coding)
+    assert again.column_names == new.column_names
+
+
+def test_features_are_named_by_a_column_of_another_name_or_place(write):
+    old = read(write("old.csv", GENES.format("gene")), transpose=True)
+    new = read(write("new.csv", NEW_GENES.format("EntrezID")), coding=old.coding)
+    assert new.row_names == ["e", "f"]
+    assert "new.csv: column 'EntrezID' names the rows." in new.notes[0]
+    new = read(write("new.csv", "e,gene\n3,101\n4,205\n"), coding=old.coding)
+    assert (new.row_names, new.column_names) == (["e"], ["101", "205"])
+    bare = read(write("bare.csv", "9,5,0\n2,4,1\n7,0,7\n"), transpose=True, id="column 1", header=False)
+    new = read(write("new.csv", "2,1\n9,3\n7,5\n"), coding=bare.coding)
+    assert (new.column_names, new.data.tolist()) == (["2", "9", "7"], [[1, 3, 5]])
 
 
 def test_plain_numbers_are_not_spoken_of_and_formats_agree(write, tmp_path):

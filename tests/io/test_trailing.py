@@ -48,3 +48,29 @@ def test_a_header_without_corner_is_still_one(tmp_path):
     table = read(path)
     assert table.row_names == ["r1", "r2"]
     assert table.column_names == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("how", [{}, {"yes_no": "answers"}, {"drop": "b"}])
+@pytest.mark.parametrize("tail", [",", ",,"])
+def test_a_column_of_no_name_and_no_content_is_no_sample(tmp_path, tail, how):
+    path = tmp_path / "m.csv"
+    path.write_text("".join(f"{row}{tail}\n" for row in ("gene,a,b,c", "G1,1,2,3", "G2,4,0,1", "G3,0,5,2")))
+    table = read(path, transpose=True, **how)
+    names = [name for name in "abc" if name != how.get("drop")]
+    assert (table.row_names, table.column_names) == (names, ["G1", "G2", "G3"])
+    np.testing.assert_array_equal(table.data[-1], [3, 1, 2])
+    which = "1 column has" if tail == "," else "2 columns have"
+    assert f"{which} neither a name nor any cell" in "".join(table.notes)
+    again = read(path, coding=table.coding, **how)
+    assert again.row_names == names
+
+
+def test_a_column_of_ticks_without_a_name_or_with_one_stays(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text("q,a,,c,\nG1,x,,x,\nG2,,x,,\nG3,x,,,\n")
+    table = read(path, transpose=True, yes_no=True)
+    assert table.row_names == ["a", "", "c"]
+    np.testing.assert_array_equal(table.data, [[1, 0, 1], [0, 1, 0], [1, 0, 0]])
+    assert read(path, coding=table.coding, yes_no=True).row_names == table.row_names
+    path.write_text("q,a,b\nG1,1,\nG2,4,\nG3,0,\n")
+    assert read(path, transpose=True).row_names == ["a", "b"]

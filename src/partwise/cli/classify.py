@@ -70,7 +70,9 @@ def classify(
     if test is None:
         known, new = held_out(known, seed)
     else:
-        read_new = labelled(test, test_labels, reading, labels, coding=known.coding)
+        # What is dropped is kept by the coding, and need not be there again.
+        how = {name: value for name, value in reading.items() if name != "drop"}
+        read_new = labelled(test, test_labels, how, labels, coding=known.coding)
         new = match_columns(read_new, known.columns, known.X.shape[1])
         new = with_labels_like(known, new)
         check_labels(known, new)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -25,7 +25,7 @@ from partwise.io.interpret import Rows, interpreted, worth_reading
 from partwise.io.layout import UNNAMED, holds_text, lacks_corner
 from partwise.io.nameless import without_nameless
 from partwise.io.number_header import number_header
-from partwise.io.words import MISSING
+from partwise.io.words import MISSING, listing
 
 #: Rows by which it is judged whether a table holds answers.
 _SAMPLE = 50
@@ -39,7 +39,8 @@ class Reading:
 
     Columns that are ``aside`` hold labels: their cells are never read as yes and no, and are text where one of them
     is. Those that are ``spare`` are left out where they are columns of the file and no names of its rows, which will
-    be columns when it is transposed.
+    be columns when it is transposed, that is, ``turned``. Those that are left out ``again`` were dropped from the
+    table of the coding, see `among`.
     """
 
     answers: Answers = field(default_factory=Answers)
@@ -51,6 +52,38 @@ class Reading:
     skip: int = 0
     spare: tuple[str, ...] = ()
     coding: Coding | None = None
+    turned: bool = False
+    again: tuple[str, ...] = ()
+
+    def among(self, names: Sequence[str]) -> Reading:
+        """The same with what the coding says of columns that the table has, where nothing else is said now.
+
+        Columns that were dropped are dropped ``again``. In a table that will be transposed the id is the same, too:
+        columns of the coding are names of its rows, which do not tell where these names are.
+        """
+        if self.coding is None:
+            return self
+        kept = self.coding.options
+        asked = {
+            *separate_names(self.columns or (), names),
+            *self.aside,
+            self.id,
+            *(self.coding.columns or ()),
+        }
+        there = [name for name in separate_names(kept.get("drop", ()), names) if name in names]
+        again = tuple(name for name in there if name not in asked)
+        if not self.turned:
+            return replace(self, drop=(*self.drop, *again), again=again)
+        id, before = self.id, kept.get("id", "")
+        if id is None and (before in names or NUMBERED.fullmatch(before)):
+            id = before or None
+        return replace(self, id=id, spare=(*self.spare, *again), again=again)
+
+    def told_again(self, source: str, names: Collection[str]) -> list[str]:
+        """The note on columns that were dropped again, of which none is among the ``names`` that are left."""
+        gone = [name for name in self.again if name not in names]
+        which = "1 column" if len(gone) == 1 else f"{len(gone)} columns"
+        return [f"{source}: {which} left out as at the fit: {listing(gone)}."] if gone else []
 
     @property
     def chooses(self) -> bool:
@@ -118,6 +151,8 @@ def prepared(
     if header is None:
         is_header, numbered = number_header([cells for _, cells in _first(rows, _HEADER_SAMPLE)], source)
         header = True if is_header else None
+    reading, told = _with_id(rows, head[0], source, header, row_names, reading)
+    notes += told
     left_out: tuple[str, ...] = ()
     if reading.spare and header is not False:
         rows, order = _without_spare(rows, head[0], source, reading)
@@ -146,17 +181,24 @@ def prepared(
         rows, head[0] = picked(rows, order, len(head[0]), source), [head[0][i] for i in order]
         row_names = True if place is not None else row_names
     bare: tuple[str, ...] = ()
-    if reading.interprets and reading.columns is None and "" not in _names_of_fit(reading):
-        rows, order, bare = without_nameless(rows, head[0], source, header, 1 if row_names else 0)
+    if (
+        (reading.interprets or reading.turned)
+        and reading.columns is None
+        and "" not in _names_of_fit(reading)
+    ):
+        rows, order, bare = without_nameless(
+            rows, head[0], source, header, int(bool(row_names or reading.turned))
+        )
         head[0] = [head[0][i] for i in order]
+    notes += reading.told_again(source, {cell.strip() for cell in head[0]})
     if reading.coding is not None:
         from partwise.io.coded import as_coded
 
         coded = as_coded(rows, source, header, row_names, reading, head[0])
         if coded is not None:
             known = coded.header and not set(reading.coding.columns or ()).isdisjoint(map(str.strip, head[0]))
-            why = () if known else numbered
-            return replace(coded, left_out=left_out, notes=(*bare, *why, *coded.notes))
+            told = [*notes, *bare, *(() if known else numbered)]
+            return replace(coded, left_out=left_out, notes=(*told, *coded.notes))
     notes += [*bare, *numbered]
     width = len(head[0])
     places = list(range(width))
@@ -187,6 +229,25 @@ def prepared(
 def _names_of_fit(reading: Reading) -> tuple[str, ...]:
     """The names of the columns of a fit, none where there is no fit or it had none."""
     return () if reading.coding is None else reading.coding.columns or ()
+
+
+def _with_id(
+    rows: Rows, head: list[str], source: str, header: bool | None, row_names: bool | None, reading: Reading
+) -> tuple[Reading, list[str]]:
+    """The reading with what its coding says of these columns, and the note on it.
+
+    Where the table will be transposed, the column that names its rows is that of the fit, or else found as there.
+    """
+    names = [cell.strip() for cell in head]
+    reading = reading.among([] if header is False else names)
+    if reading.coding is None or not reading.turned or reading.id is not None:
+        return reading, []
+    no_names = (*reading.aside, *separate_names(reading.spare, names))
+    place, why = _find_id(rows, head, header, row_names, replace(reading, aside=no_names))
+    if place is None:
+        return reading, []
+    name = names[place] if _names_rows(names[place]) else f"column {place + 1}"
+    return replace(reading, id=name), [f"{source}: column '{names[place]}' names the rows{why}."]
 
 
 def _without_spare(rows: Rows, head: list[str], source: str, reading: Reading) -> tuple[Rows, list[int]]:

@@ -18,6 +18,7 @@ OPTIONS = {
     "encoding": "--encoding",
     "decimal": "--decimal",
     "id": "--id",
+    "drop": "--drop",
     "column": "--columns",
     "transpose": "--transpose",
     "header": "--header",
@@ -38,7 +39,7 @@ class Coding:
         it is not known, so that the columns are judged anew.
     options : dict
         Those of `partwise.io.read` that another table like this one needs: "key", "encoding", "decimal", "id",
-        "transpose" and "header"; "column", of texts.
+        "drop" (a list), "transpose" and "header"; "column", of texts.
     """
 
     columns: tuple[str, ...] | None = None
@@ -190,7 +191,11 @@ class Coding:
         kept = {
             name: value for name, value in self.options.items() if name in OPTIONS and (names or name != "id")
         }
-        options = [as_option(OPTIONS[name], value) for name, value in kept.items()]
+        options = [
+            as_option(OPTIONS[name], one)
+            for name, value in kept.items()
+            for one in (value if isinstance(value, list) else [value])
+        ]
         return "; ".join(part for part in (", ".join(said), " ".join(options)) if part)
 
 

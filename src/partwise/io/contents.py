@@ -241,7 +241,7 @@ FEATURES: dict[str, Any] = {
     "reading_": Maybe(
         Record(
             {
-                "options": Record({}, others=Either((Text(), Flag()))),
+                "options": Record({}, others=Either((Text(), ListOf(Text()), Flag()))),
                 "meanings": ListOf(Record({}, others=Text(("1", "0", ""))), size="n_meanings"),
                 "meaning_of": Maybe(Array("i", ("n_features",), low=0, below="n_meanings")),
             }

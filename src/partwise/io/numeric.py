@@ -20,10 +20,14 @@ from partwise.io.words import listing, shorten
 
 def applied(table: Table, reading: Reading) -> Table:
     """The table with the chosen columns, and with 1, 0 and NaN for yes, no and missing."""
+    if table.column_names is not None:
+        reading = reading.among([*table.column_names, *table.text, *table.extra])
     if reading.spare:
         table = _without_spare(table, reading.spare)
     if reading.chooses:
         table = chosen_columns(table, reading)
+    again = reading.told_again(table.source, table.column_names or ())
+    table = dataclasses.replace(table, notes=(*table.notes, *again))
     if reading.coding is not None and reading.coding.meanings:
         return _as_coded(table, reading)
     return _numbers_read(table, reading.answers) if reading.interprets else table
@@ -58,9 +62,19 @@ def transposed(table: Table) -> Table:
         coding=None if table.coding is None else table.coding.merged(),
         notes=(
             *table.notes,
-            f"{table.source}: transposed: {data.shape[0]} columns of the file are the samples.",
+            _told_samples(table),
         ),
     )
+
+
+def _told_samples(table: Table) -> str:
+    """The note on the columns that become samples, with the first names: lengths of genes stand in front."""
+    count = table.shape[1]
+    which = (
+        "1 column of the file is the sample" if count == 1 else f"{count} columns of the file are the samples"
+    )
+    names = f": {listing(table.column_names)}" if table.column_names else ""
+    return f"{table.source}: transposed: {which}{names}."
 
 
 def _as_coded(table: Table, reading: Reading) -> Table:

@@ -142,6 +142,7 @@ def read(
         skip,
         _several(drop) if turned else (),
         dataclasses.replace(coding, columns=None) if coding is not None and turned else coding,
+        turned,
     )
     given: dict[str, Any] = {
         "key": used.get("key"),
@@ -155,13 +156,14 @@ def read(
     table = _open(source, format, given)
     if yes_no == "answers" and coding is None and not turned:
         table = _doubted(table, asked=chosen is not None)
+    kept = {option: value for option, value in used.items() if value not in (None, ".")}
+    if table.corner or id is not None:
+        kept["id"] = table.corner or id
+    before = () if coding is None else coding.options.get("drop", ())
+    if before or drop:
+        kept["drop"] = list(dict.fromkeys([*before, *_several(drop)]))
     if turned:
         table = _turned(table, _several(drop), chosen, coding)
-    kept = {option: value for option, value in used.items() if value not in (None, ".")}
-    if table.corner and not turned:
-        kept["id"] = table.corner
-    elif id is not None:
-        kept["id"] = id
     return dataclasses.replace(table, coding=dataclasses.replace(table.coding or Coding(), options=kept))
 
 
