@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import sklearn.decomposition
-from run import planted_counts
 
 import partwise
 
@@ -32,6 +31,8 @@ def factorized(function: Callable[..., Any], loss: str, runs: int) -> float:
     import anndata
     import pandas as pd
 
+    # (Beside this file, where a script finds it.)
+    planted_counts = importlib.import_module("run").planted_counts
     module = importlib.import_module("cnmf.cnmf")
     module.non_negative_factorization = function
     counts, _ = planted_counts(CELLS, GENES, PARTS)

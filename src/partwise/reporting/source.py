@@ -371,13 +371,15 @@ def from_folder(folder: Path, shape: tuple[int, ...] | None = None) -> Source:
     if shape is not None:
         kept["shape"] = list(shape)
     W, rows = None, []
-    usage = (summary.get("meta") or {}).get("usage")
-    name = str(usage or getattr(model, "result_files", ("W.csv",))[0])
+    # "usage" names a table of W, "shares" one of how it is shared out in each sample.
+    meta = summary.get("meta") or {}
+    name = str(meta.get("usage") or meta.get("shares") or getattr(model, "result_files", ("W.csv",))[0])
     if model is not None and gives_usage(model) and (folder / name).is_file():
         table = read(folder / name, header=True, row_names=True)
         W = np.asarray(table.data.toarray() if hasattr(table.data, "toarray") else table.data, dtype=float)
         rows = [str(one) for one in table.row_names] if table.row_names is not None else []
         rows = rows or [f"row{i}" for i in range(len(W))]
+        W = usage_of_shares(model, W) if "shares" in meta else W
     return Source(model, summary, W, rows, kept, folder)
 
 
