@@ -15,6 +15,8 @@ from partwise.io import DataError, read
 N = 60
 GROUP = np.repeat([0, 1, 2], N // 3)
 NAMES = [f"k{i}" for i in range(N)]
+#: A weight that is chosen takes dozens of fits.
+QUICK = ("--set", "graph_weight=0.3", "--no-report", "-q")
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def test_the_graph_of_a_file_is_put_in_the_order_of_the_data(folder, frame, mixe
     frame.iloc[mixed].to_csv("rows.csv")
     count = () if model[0] == "deep" else ("-k", 3)
     for graph in ("ok", "perm", "rows"):
-        options = ("--model", *model, *count, "--graph", f"{graph}.csv", "--max-iter", 5, "-o", graph, "-q")
+        options = ("--model", *model, *count, "--graph", f"{graph}.csv", "--max-iter", 5, "-o", graph, *QUICK)
         assert call("fit", "X.csv", *options) == 0
         said = capsys.readouterr().err
         assert ("nodes were put in the order of the rows of X.csv, by name" in said) == (graph != "ok")
@@ -61,7 +63,7 @@ def test_the_graph_of_a_file_is_put_in_the_order_of_the_data(folder, frame, mixe
 def test_further_nodes_are_left_out_and_named_and_missing_ones_refused(folder, frame, mixed, capsys):
     X = pd.read_csv("X.csv", index_col=0)
     X.iloc[:40].to_csv("few.csv")
-    options = ("--model", "graph", "-k", 2, "--max-iter", 5, "-q")
+    options = ("--model", "graph", "-k", 2, "--max-iter", 5, *QUICK)
     assert call("fit", "few.csv", *options, "--graph", "ok.csv", "-o", "all") == 0
     assert "20 nodes left out with all edges, no row of few.csv: 'k40', 'k41'" in capsys.readouterr().err
     frame.iloc[:40, :40].to_csv("sub.csv")
@@ -77,7 +79,7 @@ def test_further_nodes_are_left_out_and_named_and_missing_ones_refused(folder, f
 
 def test_without_names_on_a_side_the_graph_is_taken_by_position_and_that_is_said(folder, frame, capsys):
     np.save("plain.npy", frame.to_numpy())
-    options = ("--model", "graph", "-k", 3, "--max-iter", 5, "-q", "--graph")
+    options = ("--model", "graph", "-k", 3, "--max-iter", 5, *QUICK, "--graph")
     assert call("fit", "X.csv", *options, "ok.csv", "-o", "ok") == 0
     assert "order" not in capsys.readouterr().err
     assert call("fit", "X.csv", *options, "plain.npy", "-o", "plain") == 0

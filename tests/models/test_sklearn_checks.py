@@ -115,11 +115,11 @@ def expected_failures(estimator):
         NMF(2, beta_loss="kullback-leibler", solver="mu"),
         NMF(2, beta_loss=1.5),
         NMF(2, alpha_W=0.01, l1_ratio=0.5),
-        GraphNMF(2),
+        GraphNMF(2, graph_weight=0.3),
         GraphNMF(2, graph_weight=0.1, beta_loss="kullback-leibler"),
         SemiSupervisedNMF(2),
         SemiSupervisedNMF(2, beta_loss="kullback-leibler"),
-        # (Weights that are chosen take dozens of fits; GraphNMF(2) chooses them above.)
+        # (Weights that are chosen take dozens of fits.)
         ManifoldNMF(2, graph_weight=0.3),
         SemiNMF(2),
         DeepNMF((2, 1)),
