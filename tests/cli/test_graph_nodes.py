@@ -168,3 +168,17 @@ def test_a_list_of_edges_is_called_one(edges, frame, folder, tmp_path, capsys):
     given = ["--model", "graph", "-k", 2, "--graph", tmp_path / "edges.csv", "-o", tmp_path / "o", "-q"]
     assert call("fit", data, *given) == 2
     assert "edges.csv is a list of edges, and --graph takes a square table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("none.csv", "none.csv: no such file"), ("folder.csv", "folder"), ("empty.csv", "empty")],
+)
+def test_what_is_no_graph_at_all_is_not_called_a_list_of_edges(name, sentence, folder, capsys):
+    (folder / "folder.csv").mkdir()
+    (folder / "empty.csv").write_text("")
+    assert call("fit", "X.csv", "--model", "graph", "-k", 2, "--graph", name, "-o", "o", "-q") == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert "list of edges" not in said
+    assert "Errno" not in said

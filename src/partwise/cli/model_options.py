@@ -66,6 +66,9 @@ def refuse_edges(text: str) -> None:
     from partwise.io import DataError
 
     path = Path(text)
+    if not (path.is_file() and path.stat().st_size):
+        # What is wrong with it was said, or will be.
+        return
     if path.name.lower().removesuffix(".gz").endswith(EDGE_SUFFIXES) and is_edge_list(path, text, None):
         raise DataError(
             f"{text} is a list of edges, and --graph takes a square table of weights, with a row and a column for "
