@@ -19,7 +19,8 @@ from partwise.matrix.kernels import (
     square_errors,
 )
 from partwise.matrix.loss_kernels import kernels_for
-from partwise.parallel import matmul, over_rows, own_threads, worthwhile
+from partwise.matrix.narrow import times
+from partwise.parallel import over_rows, own_threads, worthwhile
 
 #: Entries of one temporary part of reconstructions: about 2 MB in double precision, to stay in cache.
 PART_ENTRIES = 1 << 18
@@ -198,16 +199,16 @@ class Dense(InMemory):
         return Matrix.transposed_product(self, A) if self._several_blocks else self.T.product(A)
 
     def product(self, B: np.ndarray) -> np.ndarray:
-        """(ω X) · B, by BLAS."""
+        """(ω X) · B."""
         if self._several_blocks:
             return Matrix.product(self, B)
-        return matmul(self._u.T if self._transposed else self._u, B)
+        return times(self._u.T if self._transposed else self._u, B)
 
     def weight_product(self, B: np.ndarray) -> np.ndarray:
         """Product ω · B."""
         if self._v is None:
             return np.broadcast_to(B.sum(axis=0), (self.shape[0], B.shape[1])).copy()
-        return self._v.T @ B if self._transposed else self._v @ B
+        return times(self._v.T if self._transposed else self._v, B)
 
     @property
     def weights(self) -> np.ndarray:
@@ -391,7 +392,7 @@ class Dense(InMemory):
 
     def _times(self, Y: np.ndarray, part: slice, Bc: np.ndarray) -> np.ndarray:
         """What rows `part` of memory, as they stand in Y, contribute to the product with Bc."""
-        return Y.T @ Bc[part] if self._transposed else Y @ Bc
+        return times(Y.T, Bc[part]) if self._transposed else times(Y, Bc)
 
     def row_divergence(self, W: np.ndarray, Ht: np.ndarray, loss: Loss, shift: float) -> np.ndarray:
         """Loss of each row."""

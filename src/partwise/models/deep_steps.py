@@ -26,6 +26,9 @@ from partwise.solvers.sweep import inner_product, sweep
 SWEEPS = 3
 #: Rows that pass through the layers together, so that what is made of them stays in cache.
 TOGETHER = 512
+#: How many times the data's squares the terms of ‖F H‖² may be before it is not found from them: by rounding in double
+#: precision, 1e-12 of the squares are lost then.
+CANCELS = 1e4
 
 
 @dataclass
@@ -74,8 +77,10 @@ def objective(problem: Problem, F: np.ndarray, Ht: np.ndarray, product: np.ndarr
         return problem.data_loss(F, Ht)
     X = problem.X
     assert isinstance(X, InMemory)
+    gram = _square(problem, F, Ht.T @ Ht)
+    if gram is None:
+        return problem.data_loss(F, Ht)
     product = X.transposed_product(X.T.inner(F)) if product is None else product
-    gram = float(np.vdot(weighted_gram(X, F).astype(float), (Ht.T @ Ht).astype(float)))
     return max(0.5 * problem.squared_norm() - inner_product(product, Ht) + 0.5 * gram, 0.0)
 
 
@@ -85,8 +90,21 @@ def loss_of(problem: Problem, F: np.ndarray, Ht: np.ndarray, P: np.ndarray, G: n
     if X.weighted:
         return problem.data_loss(F, Ht)
     assert isinstance(X, InMemory)
-    gram = float(np.vdot(weighted_gram(X, F).astype(float), G.astype(float)))
+    gram = _square(problem, F, G)
+    if gram is None:
+        return problem.data_loss(F, Ht)
     return max(0.5 * problem.squared_norm() - inner_product(P, X.T.inner(F)) + 0.5 * gram, 0.0)
+
+
+def _square(problem: Problem, F: np.ndarray, G: np.ndarray) -> float | None:
+    """‖F H‖², where G = H Hᵀ; None if it is a small difference of large numbers.
+
+    Features that are nearly the same get bases that are large and nearly cancel, as least squares have it.
+    """
+    assert isinstance(problem.X, InMemory)
+    of_features, of_bases = weighted_gram(problem.X, F).astype(float), G.astype(float)
+    size = float(np.vdot(np.abs(of_features), np.abs(of_bases)))
+    return float(np.vdot(of_features, of_bases)) if size <= CANCELS * problem.squared_norm() else None
 
 
 class _Monotone:

@@ -196,7 +196,8 @@ def stride_of(steps: int) -> int:
     return steps | 1
 
 
-@inlined()
+# (Fused as in `carry`: the loss of a row that came to rest before others beside it is the same to the bit.)
+@inlined(fastmath={"contract"})
 def lose(
     r: np.ndarray,
     met: np.ndarray,
