@@ -32,7 +32,7 @@ def test_products_are_those_of_numpy(dtype, n, m, k, seed):
 
 
 @DTYPES
-@pytest.mark.parametrize("n, m, k", [(3, 2100, 5), (2100, 3, 5), (1100, 1031, 9), (70, 47, 127)])
+@pytest.mark.parametrize(("n", "m", "k"), [(3, 2100, 5), (2100, 3, 5), (1100, 1031, 9), (70, 47, 127)])
 def test_products_in_several_spans_and_groups(dtype, n, m, k):
     X, B = random_pair(n, m, k, dtype, 0)
     exact = X.astype(float) @ B.astype(float)
@@ -66,7 +66,7 @@ def test_the_same_bits_for_any_number_of_threads(dtype, order):
 
 
 @DTYPES
-@pytest.mark.parametrize("n, m", [(5, 7), (66, 49), (9, 1031)])
+@pytest.mark.parametrize(("n", "m"), [(5, 7), (66, 49), (9, 1031)])
 def test_nothing_is_read_or_written_beyond_the_ends(dtype, n, m):
     """What lies behind the data in memory is not a number, and would be seen."""
     X, B = random_pair(n, m, 5, dtype, 2)

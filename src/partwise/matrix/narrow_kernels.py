@@ -86,7 +86,8 @@ class _Tile:
 
     def summed(self, vectors: list[Any]) -> list[Any]:
         """The sum of the lanes of each vector: of one half plus the other, again and again; several at a time."""
-        lanes, held = self.lanes, [[i] for i in range(len(vectors))]
+        lanes = self.lanes
+        held: list[list[int | None]] = [[i] for i in range(len(vectors))]
         while lanes > 1:
             # Each vector holds sums of several, in pieces of `lanes`; two vectors are folded into one.
             if len(vectors) % 2:
@@ -95,7 +96,8 @@ class _Tile:
             low = [start + j for start in pieces for j in range(lanes // 2)]
             high = [place + lanes // 2 for place in low]
             masks = [ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), half) for half in (low, high)]
-            folded, owners = [], []
+            folded: list[Any] = []
+            owners: list[list[int | None]] = []
             for left in range(0, len(vectors), 2):
                 pair = vectors[left], vectors[left + 1]
                 folded.append(

@@ -26,8 +26,8 @@ from partwise.solvers.sweep import inner_product, sweep
 SWEEPS = 3
 #: Rows that pass through the layers together, so that what is made of them stays in cache.
 TOGETHER = 512
-#: How many times the data's squares the terms of ‖F H‖² may be before it is not found from them: by rounding in double
-#: precision, 1e-12 of the squares are lost then.
+#: How many times the data's squares the terms of ‖F H‖² may be; where they are larger it is not found from them, since
+#: rounding would cost more than 1e-12 of these squares in double precision.
 CANCELS = 1e4
 
 
