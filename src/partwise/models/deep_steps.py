@@ -26,7 +26,7 @@ from partwise.solvers.sweep import inner_product, sweep
 SWEEPS = 3
 #: Rows that pass through the layers together, so that what is made of them stays in cache.
 TOGETHER = 512
-#: How many times the data's squares the terms of ‖F H‖² may be; where they are larger it is not found from them, since
+#: How many times the data's squares the terms of ‖F H‖² may be; where they are larger it is not found from them, as
 #: rounding would cost more than 1e-12 of these squares in double precision.
 CANCELS = 1e4
 
