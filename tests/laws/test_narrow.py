@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -86,3 +87,33 @@ def test_a_number_that_is_none_is_seen(dtype):
     X[4, 30] = np.nan
     assert (np.isnan(narrow.times(X, B)).all(axis=1) == (np.arange(9) == 4)).all()
     assert (np.isnan(narrow.times(X.T, np.ones((9, 3), dtype))).all(axis=1) == (np.arange(33) == 30)).all()
+
+
+@DTYPES
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(1, 40),
+    m=st.integers(1, 60),
+    k=st.integers(1, 140),
+    share=st.sampled_from([0.0, 0.05, 0.5, 1.0]),
+    seed=st.integers(0, 99),
+)
+def test_sparse_rows_are_multiplied_as_by_scipy(dtype, n, m, k, share, seed):
+    rng = np.random.default_rng(seed)
+    X = sp.random(n, m, share, "csr", dtype, rng=rng)
+    B = rng.normal(size=(m, k)).astype(dtype)
+    product = narrow.gathered(X.indptr, X.indices, X.data, B)
+    error = np.abs(product - X.astype(float) @ B.astype(float))
+    size = abs(X).astype(float) @ np.abs(B).astype(float)
+    assert (error <= 4 * np.sqrt(m) * np.finfo(dtype).eps * size).all()
+    i = int(rng.integers(n))
+    np.testing.assert_array_equal(narrow.gathered(X[i].indptr, X[i].indices, X[i].data, B)[0], product[i])
+
+
+@DTYPES
+def test_sparse_rows_read_no_number_that_they_do_not_store(dtype):
+    """The last row of B is read beyond its end, and a row that no entry names may be anything."""
+    X = sp.csr_matrix(np.array([[0, 0, 2.0], [1.0, 0, 3.0]], dtype))
+    B = np.array([[1.0, 2.0, 3.0], [np.nan, np.inf, np.nan], [5.0, 6.0, 7.0]], dtype)
+    expected = [[10, 12, 14], [16, 20, 24]]
+    np.testing.assert_array_equal(narrow.gathered(X.indptr, X.indices, X.data, B), expected)

@@ -1,25 +1,15 @@
-"""Products with a narrow matrix: which are found by our own kernels, and the numbers of rows that these take."""
+"""Products of dense and sparse data with a narrow matrix, and by which kernels they are found."""
 
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import binding
-from numba.core import config
 
-from partwise.matrix.narrow_kernels import ADD_ROWS, DEPTH, DOT_ROWS, ROWS, VECTOR_BYTES, VECTORS, WIDTHS
+from partwise.matrix.gather_kernels import GATHER_ROWS, MOST
+from partwise.matrix.kernels import sparse_product
+from partwise.matrix.narrow_kernels import ADD_ROWS, DEPTH, DOT_ROWS, ROWS, VECTORS, WIDTHS
+from partwise.matrix.vectors import AT_HAND, VECTOR_BYTES
 from partwise.parallel import matmul, over_rows, worthwhile
 
-
-def _wide_registers() -> bool:
-    """Whether kernels are compiled, for a processor with AVX-512: with narrower registers BLAS is as fast."""
-    features = getattr(config, "CPU_FEATURES", None)
-    if features is None:
-        features = binding.get_host_cpu_features().flatten()
-    return "+avx512f" in features.split(",") and not getattr(config, "DISABLE_JIT", 0)
-
-
-#: Whether there are own kernels for this processor.
-AT_HAND = _wide_registers()
 #: Numbers of columns from which on BLAS is used.
 WIDE = 128
 #: Bytes of the part of X, and of a row, that meet one tile of columns after the other.
@@ -107,3 +97,38 @@ def _down(X: np.ndarray, A: np.ndarray) -> np.ndarray:
     for group in range(1, groups):
         total += sums[group]
     return np.ascontiguousarray(total[:, :m].T)
+
+
+def gathered(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Rows of a compressed-row matrix times B; each is the same to the bit whatever other rows there are.
+
+    Parameters
+    ----------
+    indptr, indices, data : arrays
+        Of the compressed rows, as SciPy has them.
+    B : array of shape (m, k)
+        The other matrix, C-contiguous, of the type of `data`.
+
+    Returns
+    -------
+    array of shape (n, k)
+        The product.
+    """
+    n, (m, k) = len(indptr) - 1, B.shape
+    lanes = VECTOR_BYTES // B.itemsize
+    width = -(-k // lanes)
+    if not AT_HAND or not 0 < width <= MOST:
+        out = np.zeros((n, k), B.dtype)
+        over_rows(lambda a, b: sparse_product(indptr, indices, data, B, out, a, b), n)
+        return out
+    if 4 * len(indices) < m:
+        # A few rows of X need only their rows of B.
+        B, indices = B[indices], np.arange(len(indices), dtype=indices.dtype)
+        m = len(B)
+    # Vectors of the last row may reach this far beyond its end.
+    flat = np.empty(m * k + width * lanes, B.dtype)
+    flat[: m * k] = B.ravel()
+    flat[m * k :] = 0
+    out, kernel = np.empty((n, k), B.dtype), GATHER_ROWS[width]
+    over_rows(lambda a, b: kernel(indptr, indices, data, flat, k, out, a, b), n)
+    return out

@@ -17,102 +17,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from partwise.matrix.vectors import VECTOR_BYTES, Vectors
 from partwise.specialise import specialised
 
-#: Products and sums may be fused: one rounding where the processor can.
-_FUSED = ("contract",)
-#: Bytes of a register of AVX-512, of which there are 32; the tiles below keep their sums in 28 or 21 of them.
-VECTOR_BYTES = 64
-#: Rows of a tile of `dot_rows`, and how many columns it may have.
+#: Rows of a tile of `dot_rows`, and how many columns it may have: its sums take up to 28 of the 32 registers.
 ROWS, WIDTHS = 4, (7, 6, 5, 4)
-#: Vectors of each row of X in a tile of `add_rows`, which has as many columns of A as above.
+#: Vectors of each row of X in a tile of `add_rows`, which has as many columns of A as above: up to 21 registers.
 VECTORS = 3
 #: Rows that `add_rows` runs down before it stores its sums; their part of X is in the cache meanwhile.
 DEPTH = 64
-
-
-class _Tile:
-    """Loads, stores and sums of vectors, while a piece is written for arrays of one type."""
-
-    def __init__(self, context: Any, builder: Any, of: Any) -> None:
-        self.builder = builder
-        self.scalar = context.get_data_type(of)
-        self.bytes = context.get_abi_sizeof(self.scalar)
-        self.lanes = VECTOR_BYTES // self.bytes
-        self.vector = ir.VectorType(self.scalar, self.lanes)
-        self.index = context.get_value_type(types.intp)
-        self.zeros = ir.Constant(self.vector, [0.0] * self.lanes)
-
-    def number(self, value: int) -> Any:
-        """A constant of the type of indices."""
-        return ir.Constant(self.index, value)
-
-    def at(self, data: Any, place: Any) -> Any:
-        """A pointer to one number."""
-        return self.builder.gep(data, [place], inbounds=True)
-
-    def load(self, data: Any, place: Any) -> Any:
-        """The vector that begins there."""
-        pointer = self.builder.bitcast(self.at(data, place), self.vector.as_pointer())
-        return self.builder.load(pointer, align=self.bytes)
-
-    def store(self, value: Any, data: Any, place: Any) -> None:
-        """Put a vector there."""
-        pointer = self.builder.bitcast(self.at(data, place), self.vector.as_pointer())
-        self.builder.store(value, pointer, align=self.bytes)
-
-    def everywhere(self, data: Any, place: Any) -> Any:
-        """A vector of one number, repeated."""
-        one = self.builder.load(self.at(data, place), align=self.bytes)
-        lone = self.builder.insert_element(
-            ir.Constant(self.vector, ir.Undefined), one, ir.Constant(ir.IntType(32), 0)
-        )
-        first = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        return self.builder.shuffle_vector(lone, ir.Constant(self.vector, ir.Undefined), first)
-
-    def plus_product(self, total: Any, left: Any, right: Any) -> Any:
-        """The sum total + left · right."""
-        product = self.builder.fmul(left, right, flags=_FUSED)
-        return self.builder.fadd(total, product, flags=_FUSED)
-
-    def at_most(self, value: Any, most: Any) -> Any:
-        """The smaller of two indices."""
-        return self.builder.select(self.builder.icmp_signed("<", value, most), value, most)
-
-    def summed(self, vectors: list[Any]) -> list[Any]:
-        """The sum of the lanes of each vector: of one half plus the other, again and again; several at a time."""
-        lanes = self.lanes
-        held: list[list[int | None]] = [[i] for i in range(len(vectors))]
-        while lanes > 1:
-            # Each vector holds sums of several, in pieces of `lanes`; two vectors are folded into one.
-            if len(vectors) % 2:
-                vectors, held = [*vectors, vectors[-1]], [*held, []]
-            pieces = [p * lanes for p in range(2 * self.lanes // lanes)]
-            low = [start + j for start in pieces for j in range(lanes // 2)]
-            high = [place + lanes // 2 for place in low]
-            masks = [ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), half) for half in (low, high)]
-            folded: list[Any] = []
-            owners: list[list[int | None]] = []
-            for left in range(0, len(vectors), 2):
-                pair = vectors[left], vectors[left + 1]
-                folded.append(
-                    self.builder.fadd(*(self.builder.shuffle_vector(*pair, mask) for mask in masks))
-                )
-                # Where the second is the first again, its pieces are left alone.
-                width = self.lanes // lanes
-                owners.append([*held[left], *([None] * (width - len(held[left]))), *held[left + 1]])
-            vectors, held, lanes = folded, owners, lanes // 2
-        sums: dict[int, Any] = {}
-        for vector, owner in zip(vectors, held):
-            for lane, one in enumerate(owner):
-                if one is not None:
-                    sums[one] = self.builder.extract_element(vector, ir.Constant(ir.IntType(32), lane))
-        return [sums[i] for i in sorted(sums)]
 
 
 def _dot_tile(width: int) -> Any:
@@ -137,7 +54,7 @@ def _dot_tile(width: int) -> Any:
         out: Any,
     ) -> Any:
         def written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            v = _Tile(context, builder, X.dtype)
+            v = Vectors(context, builder, X.dtype)
             array = lambda kind, value: context.make_array(kind)(context, builder, value)  # noqa: E731
             x, rests, b, to = (
                 array(kind, arguments[at]) for kind, at in ((X, 0), (ends, 3), (Bt, 5), (out, 10))
@@ -201,7 +118,7 @@ def _add_tile(width: int) -> Any:
         typing: Any, X: Any, first: Any, j: Any, A: Any, start: Any, stop: Any, t: Any, out: Any, at: Any
     ) -> Any:
         def written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            v = _Tile(context, builder, X.dtype)
+            v = Vectors(context, builder, X.dtype)
             array = lambda kind, value: context.make_array(kind)(context, builder, value)  # noqa: E731
             x, a, to = (array(kind, arguments[place]) for kind, place in ((X, 0), (A, 3), (out, 7)))
             first_, j_, start_, stop_, t_, at_ = (arguments[place] for place in (1, 2, 4, 5, 6, 8))

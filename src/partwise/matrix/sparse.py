@@ -13,6 +13,7 @@ from partwise.matrix import kernels
 from partwise.matrix.base import InMemory, Matrix, RowSlab, stored_cuts
 from partwise.matrix.dense import PART_ENTRIES
 from partwise.matrix.loss_kernels import kernels_for
+from partwise.matrix.narrow import gathered
 from partwise.parallel import get_threads, over_rows, own_threads
 from partwise.well_formed import require_well_formed
 
@@ -276,13 +277,7 @@ class Sparse(InMemory):
         return self._stored_product(self._u, B)
 
     def _stored_product(self, data: np.ndarray, B: np.ndarray) -> np.ndarray:
-        B = np.ascontiguousarray(B, dtype=self.dtype)
-        out = np.zeros((self.shape[0], B.shape[1]), self.dtype)
-        over_rows(
-            lambda a, b: kernels.sparse_product(self._indptr, self._indices, data, B, out, a, b),
-            self.shape[0],
-        )
-        return out
+        return gathered(self._indptr, self._indices, data, np.ascontiguousarray(B, dtype=self.dtype))
 
     def weight_product(self, B: np.ndarray) -> np.ndarray:
         """Product ω · B = ω₀ Σ_j B_j + Σ_stored v B."""

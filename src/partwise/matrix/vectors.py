@@ -1,0 +1,104 @@
+"""Vectors as wide as a register of AVX-512, for pieces of kernels that are written as vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import binding, ir
+from numba import types
+from numba.core import config
+
+
+def _wide_registers() -> bool:
+    """Whether kernels are compiled, for a processor with AVX-512: with narrower registers there is less to gain."""
+    features = getattr(config, "CPU_FEATURES", None)
+    if features is None:
+        features = binding.get_host_cpu_features().flatten()
+    return "+avx512f" in features.split(",") and not getattr(config, "DISABLE_JIT", 0)
+
+
+#: Whether kernels made of such vectors are used on this processor.
+AT_HAND = _wide_registers()
+#: Bytes of a register; there are 32.
+VECTOR_BYTES = 64
+#: Products and sums may be fused: one rounding where the processor can.
+_FUSED = ("contract",)
+
+
+class Vectors:
+    """Loads, stores and sums of vectors, while a piece is written for arrays of one type."""
+
+    def __init__(self, context: Any, builder: Any, of: Any) -> None:
+        self.builder = builder
+        self.scalar = context.get_data_type(of)
+        self.bytes = context.get_abi_sizeof(self.scalar)
+        self.lanes = VECTOR_BYTES // self.bytes
+        self.vector = ir.VectorType(self.scalar, self.lanes)
+        self.index = context.get_value_type(types.intp)
+        self.zeros = ir.Constant(self.vector, [0.0] * self.lanes)
+
+    def number(self, value: int) -> Any:
+        """A constant of the type of indices."""
+        return ir.Constant(self.index, value)
+
+    def at(self, data: Any, place: Any) -> Any:
+        """A pointer to one number."""
+        return self.builder.gep(data, [place], inbounds=True)
+
+    def load(self, data: Any, place: Any) -> Any:
+        """The vector that begins there."""
+        pointer = self.builder.bitcast(self.at(data, place), self.vector.as_pointer())
+        return self.builder.load(pointer, align=self.bytes)
+
+    def store(self, value: Any, data: Any, place: Any) -> None:
+        """Put a vector there."""
+        pointer = self.builder.bitcast(self.at(data, place), self.vector.as_pointer())
+        self.builder.store(value, pointer, align=self.bytes)
+
+    def everywhere(self, data: Any, place: Any) -> Any:
+        """A vector of one number, repeated."""
+        one = self.builder.load(self.at(data, place), align=self.bytes)
+        lone = self.builder.insert_element(
+            ir.Constant(self.vector, ir.Undefined), one, ir.Constant(ir.IntType(32), 0)
+        )
+        first = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
+        return self.builder.shuffle_vector(lone, ir.Constant(self.vector, ir.Undefined), first)
+
+    def plus_product(self, total: Any, left: Any, right: Any) -> Any:
+        """The sum total + left · right."""
+        product = self.builder.fmul(left, right, flags=_FUSED)
+        return self.builder.fadd(total, product, flags=_FUSED)
+
+    def at_most(self, value: Any, most: Any) -> Any:
+        """The smaller of two indices."""
+        return self.builder.select(self.builder.icmp_signed("<", value, most), value, most)
+
+    def summed(self, vectors: list[Any]) -> list[Any]:
+        """The sum of the lanes of each vector: of one half plus the other, again and again; several at a time."""
+        lanes = self.lanes
+        held: list[list[int | None]] = [[i] for i in range(len(vectors))]
+        while lanes > 1:
+            # Each vector holds sums of several, in pieces of `lanes`; two vectors are folded into one.
+            if len(vectors) % 2:
+                vectors, held = [*vectors, vectors[-1]], [*held, []]
+            pieces = [p * lanes for p in range(2 * self.lanes // lanes)]
+            low = [start + j for start in pieces for j in range(lanes // 2)]
+            high = [place + lanes // 2 for place in low]
+            masks = [ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), half) for half in (low, high)]
+            folded: list[Any] = []
+            owners: list[list[int | None]] = []
+            for left in range(0, len(vectors), 2):
+                pair = vectors[left], vectors[left + 1]
+                folded.append(
+                    self.builder.fadd(*(self.builder.shuffle_vector(*pair, mask) for mask in masks))
+                )
+                # Where the second is the first again, its pieces are left alone.
+                width = self.lanes // lanes
+                owners.append([*held[left], *([None] * (width - len(held[left]))), *held[left + 1]])
+            vectors, held, lanes = folded, owners, lanes // 2
+        sums: dict[int, Any] = {}
+        for vector, owner in zip(vectors, held):
+            for lane, one in enumerate(owner):
+                if one is not None:
+                    sums[one] = self.builder.extract_element(vector, ir.Constant(ir.IntType(32), lane))
+        return [sums[i] for i in sorted(sums)]
