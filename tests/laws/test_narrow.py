@@ -15,6 +15,14 @@ DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 OWN = pytest.mark.skipif(not narrow.AT_HAND, reason="this processor has no AVX-512, and BLAS is used")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def small_ones_too():
+    """The kernels serve products of any size here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(narrow, "SMALL", 0)
+        yield
+
+
 def random_pair(n, m, k, dtype, seed):
     rng = np.random.default_rng(seed)
     return rng.normal(size=(n, m)).astype(dtype), rng.normal(size=(m, k)).astype(dtype)

@@ -10,8 +10,10 @@ from partwise.matrix.narrow_kernels import ADD_ROWS, DEPTH, DOT_ROWS, ROWS, VECT
 from partwise.matrix.vectors import AT_HAND, VECTOR_BYTES
 from partwise.parallel import matmul, over_rows, worthwhile
 
-#: Numbers of columns from which on BLAS is used.
-WIDE = 128
+#: Numbers of columns from which on BLAS is used, and numbers in B up to which it (for sparse rows, a plain loop) is:
+#: there is little to gain, and compiling takes longer than many such products. Rows are not counted, so that a row
+#: has the same bits whatever other rows there are.
+WIDE, SMALL = 128, 4096
 #: Bytes of the part of X, and of a row, that meet one tile of columns after the other.
 _BLOCK_BYTES, _SPAN_BYTES = 1 << 18, 1 << 12
 #: Sums down the rows are found in at most so many groups, by whichever thread is free.
@@ -45,7 +47,8 @@ def _suits(X: np.ndarray, B: np.ndarray) -> bool:
         and X.dtype == B.dtype
         and X.dtype in (np.float32, np.float64)
         and 1 < B.shape[1] < WIDE
-        and min(X.shape) > 0
+        and B.size > SMALL
+        and len(X) > 0
         and (X.flags.c_contiguous or X.flags.f_contiguous)
     )
 
@@ -117,7 +120,7 @@ def gathered(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, B: np.nd
     n, (m, k) = len(indptr) - 1, B.shape
     lanes = VECTOR_BYTES // B.itemsize
     width = -(-k // lanes)
-    if not AT_HAND or not 0 < width <= MOST:
+    if not AT_HAND or B.size <= SMALL or width > MOST:
         out = np.zeros((n, k), B.dtype)
         over_rows(lambda a, b: sparse_product(indptr, indices, data, B, out, a, b), n)
         return out
