@@ -21,6 +21,8 @@ def _wide_registers() -> bool:
 AT_HAND = _wide_registers()
 #: Bytes of a register; there are 32.
 VECTOR_BYTES = 64
+#: Sides of the squares of numbers that are transposed: the lanes of a register of the widest numbers.
+SIDE = 8
 #: Products and sums may be fused: one rounding where the processor can.
 _FUSED = ("contract",)
 
@@ -56,18 +58,38 @@ class Vectors:
         self.builder.store(value, pointer, align=self.bytes)
 
     def everywhere(self, data: Any, place: Any) -> Any:
+        """A vector of the number that is there, repeated."""
+        return self.all_of(self.builder.load(self.at(data, place), align=self.bytes))
+
+    def all_of(self, value: Any) -> Any:
         """A vector of one number, repeated."""
-        one = self.builder.load(self.at(data, place), align=self.bytes)
         lone = self.builder.insert_element(
-            ir.Constant(self.vector, ir.Undefined), one, ir.Constant(ir.IntType(32), 0)
+            ir.Constant(self.vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0)
         )
-        first = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
-        return self.builder.shuffle_vector(lone, ir.Constant(self.vector, ir.Undefined), first)
+        return self._shuffled(lone, lone, [0] * self.lanes)
+
+    def _shuffled(self, left: Any, right: Any, places: list[int]) -> Any:
+        """Lanes of two vectors, those of the second being counted on from those of the first."""
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places)
+        return self.builder.shuffle_vector(left, right, mask)
 
     def plus_product(self, total: Any, left: Any, right: Any) -> Any:
         """The sum total + left · right."""
         product = self.builder.fmul(left, right, flags=_FUSED)
         return self.builder.fadd(total, product, flags=_FUSED)
+
+    def minus_product(self, total: Any, left: Any, right: Any) -> Any:
+        """The difference total − left · right."""
+        product = self.builder.fmul(left, right, flags=_FUSED)
+        return self.builder.fsub(total, product, flags=_FUSED)
+
+    def larger(self, value: Any, least: Any) -> Any:
+        """The larger of both in each lane; where a value is not a number, it stays."""
+        return self.builder.select(self.builder.fcmp_ordered("<", value, least), least, value)
+
+    def smaller(self, value: Any, most: Any) -> Any:
+        """The smaller of both in each lane; where a value is not a number, it stays."""
+        return self.builder.select(self.builder.fcmp_ordered(">", value, most), most, value)
 
     def at_most(self, value: Any, most: Any) -> Any:
         """The smaller of two indices."""
@@ -102,3 +124,46 @@ class Vectors:
                 if one is not None:
                     sums[one] = self.builder.extract_element(vector, ir.Constant(ir.IntType(32), lane))
         return [sums[i] for i in sorted(sums)]
+
+    def load_side(self, data: Any) -> Any:
+        """The `SIDE` numbers that begin there."""
+        kind = ir.VectorType(self.scalar, SIDE)
+        return self.builder.load(self.builder.bitcast(data, kind.as_pointer()), align=self.bytes)
+
+    def store_side(self, value: Any, data: Any) -> None:
+        """Put `SIDE` numbers there."""
+        pointer = self.builder.bitcast(data, value.type.as_pointer())
+        self.builder.store(value, pointer, align=self.bytes)
+
+    def joined(self, sides: list[Any]) -> list[Any]:
+        """Vectors of which each holds sides i, i + SIDE, …, as many as fill it."""
+        return (
+            [self._shuffled(*sides[i::SIDE], list(range(self.lanes))) for i in range(SIDE)]
+            if (self.lanes > SIDE)
+            else sides
+        )
+
+    def split(self, vectors: list[Any]) -> list[Any]:
+        """The way back of `joined`."""
+        return [
+            self._shuffled(vector, vector, list(range(start, start + SIDE)))
+            for start in range(0, self.lanes, SIDE)
+            for vector in vectors
+        ]
+
+    def turned(self, vectors: list[Any]) -> list[Any]:
+        """Squares of SIDE vectors and as many lanes, transposed: halves change places, then quarters, and so on."""
+        distance = SIDE // 2
+        while distance:
+            swapped = list(vectors)
+            lanes = range(self.lanes)
+            # Of two vectors that lie `distance` apart, every other piece as long as that changes places.
+            stays = [lane if not lane & distance else self.lanes + lane - distance for lane in lanes]
+            comes = [lane + distance if not lane & distance else self.lanes + lane for lane in lanes]
+            for i in range(SIDE):
+                if not i & distance:
+                    pair = vectors[i], vectors[i + distance]
+                    swapped[i] = self._shuffled(*pair, stays)
+                    swapped[i + distance] = self._shuffled(*pair, comes)
+            vectors, distance = swapped, distance // 2
+        return vectors

@@ -34,6 +34,11 @@ class KernelTerms(NamedTuple):
     lower: float
     upper: float
 
+    @property
+    def bent(self) -> bool:
+        """Whether a logarithm adds to the loss, so that it is not quadratic in an entry."""
+        return bool(self.log.any() or self.concave.any())
+
     def rows(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """`linear` and `quadratic` of a range of rows.
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from partwise.jit import inlined, njit
+from partwise.matrix.vectors import AT_HAND
 from partwise.parallel import over_rows, worthwhile
 from partwise.priors import Terms
 from partwise.priors.scalar import bounded_minimiser
+from partwise.solvers.sweep_vectors import block_rows, sweep_vectors
 
 #: Rows of a block: enough for long inner loops, few enough for a block of coordinates to stay in cache.
 WIDTH = 64
@@ -46,29 +48,34 @@ def sweep(
         return violation
     held = terms.for_kernels(*A.shape)
     kind = A.dtype.type
-    blocks = np.zeros(-(-len(A) // WIDTH))
-    over_rows(
-        lambda a, b: sweep_rows(
-            A[a:b],
-            N[a:b],
-            G,
-            order,
-            *held.rows(a, b),
-            held.log,
-            held.concave,
-            held.shift,
-            kind(held.lower),
-            kind(held.upper),
-            sweeps,
-            keep,
-            still,
-            measure,
-            blocks[a // WIDTH : -(-b // WIDTH)],
-        ),
-        len(A),
-        grain=worthwhile(A.shape[1] ** 2, WIDTH),
-    )
+    bounds, ends = (kind(held.lower), kind(held.upper)), (sweeps, keep, still, measure)
+    grain = worthwhile(A.shape[1] ** 2, WIDTH)
+    if AT_HAND and not held.bent and _alike(A, N, G):
+        height = block_rows(A.dtype)
+        blocks = np.zeros(-(-len(A) // height))
+        curved = np.diagonal(G)[order] > 8 * np.finfo(A.dtype).tiny
+        parts = (order[curved].astype(np.intp), order[~curved].astype(np.intp))
+
+        def one_range(a: int, b: int) -> None:
+            sweep_vectors(A, N, G, *parts, held.linear, held.quadratic, *bounds, *ends, blocks, a, b)
+    else:
+        height = WIDTH
+        blocks = np.zeros(-(-len(A) // height))
+        bends = (held.log, held.concave, held.shift)
+
+        def one_range(a: int, b: int) -> None:
+            some = blocks[a // height : -(-b // height)]
+            sweep_rows(A[a:b], N[a:b], G, order, *held.rows(a, b), *bends, *bounds, *ends, some)
+
+    over_rows(one_range, len(A), grain=grain)
     return float(blocks.sum()) if measure else float("nan")
+
+
+def _alike(*arrays: np.ndarray) -> bool:
+    """Whether arrays have one type of number, and their rows lie one after the other."""
+    return len({array.dtype for array in arrays}) == 1 and all(
+        array.flags.c_contiguous and array.flags.aligned for array in arrays
+    )
 
 
 _FAST = {"contract", "nsz", "arcp", "reassoc"}
