@@ -136,12 +136,11 @@ class Vectors:
         self.builder.store(value, pointer, align=self.bytes)
 
     def joined(self, sides: list[Any]) -> list[Any]:
-        """Vectors of which each holds sides i, i + SIDE, …, as many as fill it."""
-        return (
-            [self._shuffled(*sides[i::SIDE], list(range(self.lanes))) for i in range(SIDE)]
-            if (self.lanes > SIDE)
-            else sides
-        )
+        """Vectors of which each holds sides i and i + SIDE, or one side where that fills it."""
+        if self.lanes == SIDE:
+            return sides
+        pairs = zip(sides[:SIDE], sides[SIDE:], strict=True)
+        return [self._shuffled(one, other, list(range(self.lanes))) for one, other in pairs]
 
     def split(self, vectors: list[Any]) -> list[Any]:
         """The way back of `joined`."""
