@@ -98,12 +98,17 @@ def test_coordinates_without_curvature_go_where_the_slope_says(dtype):
 
 
 @DTYPES
-def test_subnormal_curvature_gives_numbers(dtype):
+@pytest.mark.parametrize("vectors", [True, False])
+def test_components_that_are_next_to_nothing_give_numbers_that_can_be_squared(dtype, vectors, monkeypatch):
+    """Below the smallest normal number curvature has no digits: the coordinate stays; above it is not driven on."""
+    monkeypatch.setattr(module, "AT_HAND", vectors)
     tiny = np.finfo(dtype).tiny
-    A, N = np.ones((70, 2), dtype), np.full((70, 2), 3 * tiny, dtype)
-    G = np.diag([1.0, tiny / 4]).astype(dtype)
-    found, _ = swept(A, N, G, Terms(), np.arange(2), 3, 0.0)
-    np.testing.assert_allclose(found[:, 1], 12.0, rtol=1e-5)
+    A, N = np.ones((70, 3), dtype), np.full((70, 3), np.sqrt(tiny), dtype)
+    G = np.diag([1.0, tiny / 4 * vectors, 100 * tiny]).astype(dtype)
+    found, _ = swept(A, N, G, Terms(), np.arange(3), 3, 0.0)
+    np.testing.assert_array_equal(found[:, 1], 1.0)
+    np.testing.assert_array_equal(found[:, 2], dtype(module.HIGHEST[np.dtype(dtype)]))
+    assert np.isfinite(found.T @ found).all()
 
 
 @DTYPES

@@ -30,11 +30,12 @@ _FUSED = ("contract",)
 class Vectors:
     """Loads, stores and sums of vectors, while a piece is written for arrays of one type."""
 
-    def __init__(self, context: Any, builder: Any, of: Any) -> None:
-        self.builder = builder
+    def __init__(self, context: Any, builder: Any, of: Any, lanes: int | None = None) -> None:
+        """Vectors of `lanes` numbers; of as many as a register takes by default."""
+        self.context, self.builder = context, builder
         self.scalar = context.get_data_type(of)
         self.bytes = context.get_abi_sizeof(self.scalar)
-        self.lanes = VECTOR_BYTES // self.bytes
+        self.lanes = lanes or VECTOR_BYTES // self.bytes
         self.vector = ir.VectorType(self.scalar, self.lanes)
         self.index = context.get_value_type(types.intp)
         self.zeros = ir.Constant(self.vector, [0.0] * self.lanes)

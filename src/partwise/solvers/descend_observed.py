@@ -4,9 +4,13 @@ What `partwise.solvers.descend` does for any weights (the mathematics is there),
 is its residual r = Σ_t a_t b_t − x on the observed entries, a coordinate's slope is ⟨r, b_t⟩, and its curvature
 ⟨b_t, b_t⟩ stays what it is while the row is worked on: two multiplications an entry and coordinate instead of five.
 
-A short row would wait for the end of every sum before it could go on. So eight short rows are worked on side by side,
-one in each lane of a vector; a long row takes all lanes, every eighth entry in one. A row's numbers do not depend on
-its neighbours: lanes that have no more entries add zeros, and rows that are done stay as they are.
+Four coordinates are taken together: the slopes of all four are found at once, then they move in turn, and what a move
+changes of the slopes after it is told by ⟨b_t, b_t′⟩. So r is read once for four.
+
+A short row would wait for the end of every sum before it could go on. So short rows are worked on side by side, one
+in each lane of a vector (eight lanes, or sixteen); a long row takes all lanes, every eighth entry in one. A row's
+numbers do not depend on its neighbours: lanes that have no more entries add zeros, and rows that are done stay as
+they are.
 """
 
 from __future__ import annotations
@@ -14,21 +18,37 @@ from __future__ import annotations
 import numpy as np
 
 from partwise.jit import inlined, njit
-from partwise.solvers.lanes import LANES, begin, carry, lay_out, settle
+from partwise.solvers.lanes import (
+    PAIRS,
+    TOGETHER,
+    begin,
+    carry,
+    lane_count,
+    lanes_of,
+    lay_out,
+    settle,
+    spread,
+)
 
-#: Rows are short if eight of them, laid out for all coordinates, take at most so many bytes of the cache.
-SHORT = 512 * 1024
-#: A long row is laid out in pieces of so many steps of eight entries, all coordinates of a piece in one place. Odd in
-#: lines of the cache for float32, so that coordinates do not push each other out of it.
-PIECE = 14
+#: Rows are short if those side by side, laid out for all coordinates, take at most so many bytes of the cache.
+SHORT = 1024 * 1024
+#: A long row is laid out in pieces of so many steps, all coordinates of a piece in one place. Odd, so that
+#: coordinates do not push each other out of the cache.
+PIECE = 15
+_PAIRS = len(PAIRS)
 
 
-def by_length(indptr: np.ndarray, k: int, itemsize: int) -> tuple[np.ndarray, np.ndarray]:
+def by_length(indptr: np.ndarray, k: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     """The rows that are short, the shortest first, so that neighbours are alike; and those that are long."""
     lengths = np.diff(indptr)
-    is_long = lengths * (LANES * k * itemsize) > SHORT
+    is_long = lengths * (lanes_of(dtype) * k * dtype.itemsize) > SHORT
     short = np.flatnonzero(~is_long)
     return short[np.argsort(lengths[short], kind="stable")], np.flatnonzero(is_long)
+
+
+def with_the_rest(order: np.ndarray, k: int) -> np.ndarray:
+    """The coordinates to visit, then those that are not visited."""
+    return np.concatenate([order, np.setdiff1d(np.arange(k), order)]).astype(np.intp)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -41,6 +61,7 @@ def descend_observed(
     A: np.ndarray,
     B: np.ndarray,
     order: np.ndarray,
+    n: int,
     linear: np.ndarray,
     quadratic: np.ndarray,
     lower: float,
@@ -55,110 +76,127 @@ def descend_observed(
 ) -> None:
     """Rounds over the coordinates of the rows of a slab, rows `offset` … of A; the rows of B belong to columns of X.
 
-    `short` and `long` are as `by_length` gives them. Losses are those of the observed entries, less Σ ½ x²; they are
-    left at zero unless `measured`.
+    `short` and `long` are as `by_length` gives them; the first n of `order` are visited. Losses are those of the
+    observed entries, less Σ ½ x²; they are left at zero unless `measured`.
     """
-    k = A.shape[1]
-    most = 0
+    k, kind, lanes = A.shape[1], B.dtype.type, lane_count(B.itemsize)
+    zero = kind(0.0)
+    most = 1
     for i in short:
         most = max(most, indptr[i + 1] - indptr[i])
-    size = stride_of(even(most))
+    size = most | 1
     for i in long:
-        size = max(size, 2 * PIECE + (indptr[i + 1] - indptr[i]) // LANES)
-    met, r = np.zeros(k * LANES * size, B.dtype), np.zeros(LANES * size, B.dtype)
-    a, curve = np.zeros((k, LANES), B.dtype), np.zeros((k, LANES), B.dtype)
-    flat, curves = a.reshape(-1), curve.reshape(-1)
-    owed, sums, own = np.zeros(LANES, B.dtype), np.zeros(LANES, B.dtype), np.zeros(LANES)
-    chosen, begins, lengths = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
-    moved, extent, initial = np.zeros(LANES), np.zeros(LANES), np.zeros(LANES)
-    broken, live = np.zeros(LANES), np.zeros(LANES)
-    ahead, bend = np.full(LANES, linear[0, 0]), np.full(LANES, quadratic[0, 0])
-    terms_differ = linear.size > 1 or quadratic.size > 1
-    n_groups = (short.shape[0] + LANES - 1) // LANES
+        size = max(size, 2 * PIECE + (indptr[i + 1] - indptr[i]) // lanes)
+    met, r, nothing = (
+        np.zeros(k * lanes * size, B.dtype),
+        np.zeros(lanes * size, B.dtype),
+        np.zeros(k, B.dtype),
+    )
+    a, curve, inverse = (
+        np.zeros((k, lanes), B.dtype),
+        np.zeros((k, lanes), B.dtype),
+        np.zeros((k, lanes), B.dtype),
+    )
+    ahead, bend = np.zeros((k, lanes), B.dtype), np.zeros((k, lanes), B.dtype)
+    cross = np.zeros(((k + TOGETHER - 1) // TOGETHER * _PAIRS, lanes), B.dtype)
+    owed, sums, own = (
+        np.zeros((TOGETHER, lanes), B.dtype),
+        np.zeros((TOGETHER, lanes), B.dtype),
+        np.zeros(lanes),
+    )
+    chosen, begins, lengths = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
+    moved, extent, initial, broken = np.zeros(lanes), np.zeros(lanes), np.zeros(lanes), np.zeros(lanes)
+    by_row = linear.shape[0] > 1 or quadratic.shape[0] > 1
+    live, flat = np.zeros(lanes, B.dtype), kind(8.0 * np.finfo(B.dtype).tiny)
+    low, high = kind(lower), kind(upper)
+    n_groups = (short.shape[0] + lanes - 1) // lanes
     for group in range(n_groups + long.shape[0]):
         # One row in all lanes, or one in each.
         alone = group >= n_groups
-        rows = long[group - n_groups :] if alone else short[group * LANES :]
-        n_rows = 1 if alone else min(LANES, rows.shape[0])
-        for lane in range(LANES):
+        rows = long[group - n_groups :] if alone else short[group * lanes :]
+        n_rows = 1 if alone else min(lanes, rows.shape[0])
+        for lane in range(lanes):
             begins[lane], lengths[lane] = 0, 0
-            owed[lane], own[lane] = 0.0, 0.0
-            live[lane] = 1.0 if lane < n_rows else 0.0
+            live[lane] = kind(1.0) if alone or lane < n_rows else zero
             if lane < n_rows:
                 begins[lane], lengths[lane] = indptr[rows[lane]], indptr[rows[lane] + 1] - indptr[rows[lane]]
-            for t in range(k):
-                a[t, lane] = A[offset + rows[0 if alone else lane], t] if alone or lane < n_rows else 0.0
-                curve[t, lane] = 0.0
-        if alone:
-            steps = even((lengths[0] + LANES - 1) // LANES)
-            piece, stride = PIECE, PIECE * LANES
-        else:
-            steps = even(lengths[n_rows - 1])
-            piece, stride = max(steps, 2), LANES * stride_of(steps)
+            chosen[lane] = rows[0 if alone else lane] + offset if live[lane] > zero else -1
+        lay_out(A, chosen, nothing, a.reshape(-1), 0, lanes)
+        if by_row or group == 0:
+            for lane in range(lanes):
+                row = max(chosen[lane], 0)
+                for t in range(k):
+                    ahead[t, lane] = kind(term_of(linear, row, t))
+                    bend[t, lane] = kind(term_of(quadratic, row, t))
+        curve[:] = zero
+        cross[:] = zero
+        owed[:] = zero
+        steps = (lengths[0] + lanes - 1) // lanes if alone else lengths[n_rows - 1]
+        piece = PIECE if alone else max(1, steps)
+        stride = lanes * (piece | 1)
         for e in range(steps):
             # Step e of a piece that begins at `first`; pieces follow each other, with all their coordinates.
             first = e // piece * piece
-            for lane in range(LANES):
-                there = LANES * e + lane if alone else e
+            for lane in range(lanes):
+                there = lanes * e + lane if alone else e
                 which = 0 if alone else lane
                 chosen[lane] = -1
-                r[LANES * e + lane] = 0.0
+                r[lanes * e + lane] = zero
                 if there < lengths[which]:
                     chosen[lane] = indices[begins[which] + there]
-                    x = u[begins[which] + there]
-                    r[LANES * e + lane] = -x
-                    own[which] += np.float64(x) * np.float64(x)
-            lay_out(B, chosen, met, first * LANES * k + (e - first) * LANES, stride)
+                    r[lanes * e + lane] = -u[begins[which] + there]
+            lay_out(B, chosen, nothing, met, first // piece * k * stride + (e - first) * lanes, stride)
+        if measured:
+            squares(r, steps, own)
         for first in range(0, steps, piece):
-            here, at, several = first * LANES * k, first * LANES, min(piece, steps - first)
-            for t in range(k):
-                begin(r, at, met, here + t * stride, a[t], curve[t], several)
+            here, several = first // piece * k * stride, min(piece, steps - first)
+            for p in range(0, k, TOGETHER):
+                begin(r, first * lanes, met, here, stride, order, p, a, curve, cross, several)
         if alone:
-            for t in range(k):
-                total = np.float64(0.0)
-                for lane in range(LANES):
-                    total += np.float64(curve[t, lane])
-                curve[t, 0] = total
-        owing = 0
+            add_up(curve)
+            add_up(cross)
+        for t in range(k):
+            for lane in range(lanes):
+                h = curve[t, lane] + bend[t, lane]
+                curve[t, lane] = h
+                inverse[t, lane] = kind(1.0) / h if h > flat else zero
+        before = 0
         broken[:] = 0.0
         for s in range(sweeps):
             moved[:] = 0.0
             extent[:] = 0.0
-            for t in order:
-                sums[:] = 0.0
-                # The last coordinate's move is carried into r on the way.
+            for p in range(0, n, TOGETHER):
+                sums[:] = zero
+                # What the last coordinates moved is carried into r on the way.
                 for first in range(0, steps, piece):
-                    here, at, several = first * LANES * k, first * LANES, min(piece, steps - first)
-                    carry(r, at, met, here + t * stride, here + owing * stride, owed, sums, several)
-                owing = t
+                    here, several = first // piece * k * stride, min(piece, steps - first)
+                    carry(r, first * lanes, met, here, stride, order, p, before, owed, sums, several)
+                before = p
                 if alone:
-                    for lane in range(1, LANES):
-                        sums[0] += sums[lane]
-                if terms_differ:
-                    for lane in range(n_rows):
-                        row = offset + rows[lane]
-                        ahead[lane] = term_of(linear, row, t)
-                        bend[lane] = term_of(quadratic, row, t)
+                    spread(sums)
                 settle(
-                    flat,
-                    t * LANES,
-                    curves,
-                    sums,
+                    order,
+                    p,
+                    n,
+                    a,
+                    curve,
+                    inverse,
                     ahead,
                     bend,
+                    sums,
+                    cross,
                     live,
-                    lower,
-                    upper,
+                    low,
+                    high,
+                    int(s == 0),
                     owed,
                     moved,
                     extent,
                     broken,
                 )
-                if alone:
-                    owed[1:] = owed[0]
             going = False
             for lane in range(n_rows):
-                if live[lane] > 0.0:
+                if live[lane] > zero:
                     if s == 0:
                         initial[lane] = moved[lane]
                         violation[offset + rows[lane]] += broken[lane]
@@ -166,7 +204,7 @@ def descend_observed(
                         moved[lane] <= keep * keep * initial[lane]
                         or moved[lane] <= still * still * extent[lane]
                     ):
-                        live[lane] = 0.0
+                        live[lane] = zero
                     else:
                         going = True
             if not going:
@@ -175,7 +213,12 @@ def descend_observed(
             for t in range(k):
                 A[offset + rows[lane], t] = a[t, lane]
         if measured:
-            lose(r, met, steps, piece, stride, k, owing, owed, alone, n_rows, own, rows, offset, loss)
+            for first in range(0, steps, piece):
+                here, several = first // piece * k * stride, min(piece, steps - first)
+                carry(r, first * lanes, met, here, stride, order, 0, before, owed, sums, several)
+            squares(r, steps, extent)
+            for lane in range(lanes if alone else n_rows):
+                loss[offset + rows[0 if alone else lane]] += 0.5 * (extent[lane] - own[lane])
 
 
 @inlined()
@@ -185,42 +228,22 @@ def term_of(terms: np.ndarray, row: int, t: int) -> float:
 
 
 @inlined()
-def even(steps: int) -> int:
-    """As many steps or one more: they are taken two by two."""
-    return (steps + 1) // 2 * 2
+def add_up(sums: np.ndarray) -> None:
+    """Every lane gets the sum of all lanes of its line."""
+    for t in range(sums.shape[0]):
+        total = 0.0
+        for lane in range(sums.shape[1]):
+            total += np.float64(sums[t, lane])
+        for lane in range(sums.shape[1]):
+            sums[t, lane] = sums.dtype.type(total)
 
 
 @inlined()
-def stride_of(steps: int) -> int:
-    """Steps of eight numbers from one coordinate to the next: an odd number, so that all of the cache is used."""
-    return steps | 1
-
-
-# (Fused as in `carry`: the loss of a row that came to rest before others beside it is the same to the bit.)
-@inlined(fastmath={"contract"})
-def lose(
-    r: np.ndarray,
-    met: np.ndarray,
-    steps: int,
-    piece: int,
-    stride: int,
-    k: int,
-    owing: int,
-    owed: np.ndarray,
-    alone: bool,
-    n_rows: int,
-    own: np.ndarray,
-    rows: np.ndarray,
-    offset: int,
-    loss: np.ndarray,
-) -> None:
-    """½ (Σ r² − Σ x²) of each row, in double precision; r first gets what the last coordinate owes it."""
-    for lane in range(n_rows):
-        loss[offset + rows[lane]] = -0.5 * own[lane]
-    for first in range(0, steps, piece):
-        for e in range(first, min(first + piece, steps)):
-            here = first * LANES * k + (e - first) * LANES + owing * stride
-            for lane in range(LANES):
-                if alone or lane < n_rows:
-                    z = np.float64(r[e * LANES + lane] + owed[lane] * met[here + lane])
-                    loss[offset + rows[0 if alone else lane]] += 0.5 * z * z
+def squares(r: np.ndarray, steps: int, sums: np.ndarray) -> None:
+    """Σ r² of each lane, in double precision."""
+    lanes = sums.shape[0]
+    sums[:] = 0.0
+    for e in range(steps):
+        for lane in range(lanes):
+            z = np.float64(r[e * lanes + lane])
+            sums[lane] += z * z

@@ -1,8 +1,11 @@
-"""Eight numbers side by side: pieces of kernels that are written in vectors, since Numba finds none in such loops.
+"""Rows side by side: pieces of `descend_observed` that are written in vectors, since Numba finds none in such loops.
 
-A compiler turns a loop into vector instructions along its innermost index. Where eight short sums run beside each
-other, that index takes eight values only, and Numba leaves it to scalars. These pieces say it in LLVM's own vectors,
-which every processor has in some width; the order of all additions is written down, so results do not depend on it.
+A compiler turns a loop into vector instructions along its innermost index. Where short sums run beside each other,
+one in each lane of a vector, that index takes few values only, and Numba leaves it to scalars. These pieces say it in
+LLVM's own vectors, which every processor has in some width; the order of all additions is written down.
+
+Coordinates are taken four at a time, those at places p … p + 3 of `order`. What eight rows of B, or sixteen, are in
+coordinate t at step e lies at met[place + t · stride + lanes · e + l], one row in each lane l.
 
 Each piece is a function of Numba's (an "intrinsic") that compiled functions call; under NUMBA_DISABLE_JIT, and in the
 tests, its Python twin stands for it.
@@ -10,6 +13,9 @@ tests, its Python twin stands for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
@@ -18,330 +24,422 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
-#: Numbers in a vector.
-LANES = 8
+from partwise.jit import inlined
+from partwise.matrix.vectors import AT_HAND, SIDE, Vectors
 
-#: Products and sums may be fused: one rounding where the processor can.
-_FUSED = ("contract",)
+#: Coordinates that are taken together.
+TOGETHER = 4
+#: Which two of them each line of `cross` belongs to.
+PAIRS = tuple((c, d) for d in range(TOGETHER) for c in range(d))
+#: Bytes of a number of which a vector has sixteen; of all others it has eight.
+_SIXTEEN = 4 if AT_HAND else 0
 
 
-def lay_out_plain(B: np.ndarray, rows: np.ndarray, met: np.ndarray, place: int, stride: int) -> None:
-    """Rows of B side by side: met[place + t · stride + l] = B[rows[l], t], and 0 where rows[l] is negative."""
+@inlined()
+def lane_count(itemsize: int) -> int:
+    """Numbers in a vector, for numbers of so many bytes."""
+    return 16 if itemsize == _SIXTEEN else 8
+
+
+def lanes_of(dtype: np.dtype) -> int:
+    """Numbers in a vector, outside of compiled functions."""
+    return 16 if dtype.itemsize == _SIXTEEN else 8
+
+
+def lay_out_plain(
+    B: np.ndarray, rows: np.ndarray, nothing: np.ndarray, met: np.ndarray, place: int, stride: int
+) -> None:
+    """Rows of B side by side: met[place + t · stride + l] = B[rows[l], t]; `nothing`[t] where rows[l] is negative."""
     for t in range(B.shape[1]):
-        for lane in range(LANES):
-            value = B[rows[lane], t] if rows[lane] >= 0 else B.dtype.type(0.0)
-            met[place + t * stride + lane] = value
+        for lane, row in enumerate(rows):
+            met[place + t * stride + lane] = B[row, t] if row >= 0 else nothing[t]
+
+
+def begin_plain(
+    r: np.ndarray,
+    at: int,
+    met: np.ndarray,
+    place: int,
+    stride: int,
+    order: np.ndarray,
+    p: int,
+    a: np.ndarray,
+    curve: np.ndarray,
+    cross: np.ndarray,
+    steps: int,
+) -> None:
+    """Four coordinates t: adds a_t b_t to r, Σ b_t² to curve[t], and Σ b_t b_t′ of each of `PAIRS` to `cross`.
+
+    r is r[at + lanes · e + l]; the lines of `cross` for places p … p + 3 of `order` begin at p / 4 · 6.
+    """
+    wide = a.shape[1]
+    several = range(min(TOGETHER, len(order) - p))
+    for e in range(steps):
+        for lane in range(wide):
+            here = wide * e + lane
+            b = [met[place + order[p + c] * stride + here] for c in several]
+            for c in several:
+                r[at + here] += a[order[p + c], lane] * b[c]
+                curve[order[p + c], lane] += b[c] * b[c]
+            for line, (c, d) in enumerate(PAIRS):
+                if d in several:
+                    cross[p // TOGETHER * len(PAIRS) + line, lane] += b[c] * b[d]
 
 
 def carry_plain(
     r: np.ndarray,
     at: int,
     met: np.ndarray,
-    b: int,
-    other: int,
+    place: int,
+    stride: int,
+    order: np.ndarray,
+    p: int,
+    before: int,
     owed: np.ndarray,
     sums: np.ndarray,
     steps: int,
 ) -> None:
-    """Add owed[l] · met[other + 8e + l] to r[at + 8e + l] at every step e, then r[at + …] · met[b + …] to sums[l].
-
-    The number of steps is even. Even and odd steps have sums of their own, which are added at the end.
-    """
-    odd = np.zeros(LANES, r.dtype)
+    """Adds what is owed[c] times the coordinate at place before + c to r, and Σ r b_t to sums[c] for places p + c."""
+    wide = owed.shape[1]
+    last = len(order) - 1
     for e in range(steps):
-        into = odd if e % 2 else sums
-        for lane in range(LANES):
-            here = LANES * e + lane
-            r[at + here] += owed[lane] * met[other + here]
-            into[lane] += r[at + here] * met[b + here]
-    for lane in range(LANES):
-        sums[lane] += odd[lane]
+        for lane in range(wide):
+            here = wide * e + lane
+            for c in range(TOGETHER):
+                r[at + here] += owed[c, lane] * met[place + order[min(before + c, last)] * stride + here]
+            for c in range(TOGETHER):
+                sums[c, lane] += r[at + here] * met[place + order[min(p + c, last)] * stride + here]
 
 
-def begin_plain(
-    r: np.ndarray, at: int, met: np.ndarray, b: int, amount: np.ndarray, sums: np.ndarray, steps: int
-) -> None:
-    """Add amount[l] · met[b + 8e + l] to r[at + 8e + l], and met[b + …]² to sums; as `carry_plain` does."""
-    odd = np.zeros(LANES, r.dtype)
-    for e in range(steps):
-        into = odd if e % 2 else sums
-        for lane in range(LANES):
-            here = LANES * e + lane
-            r[at + here] += amount[lane] * met[b + here]
-            into[lane] += met[b + here] * met[b + here]
-    for lane in range(LANES):
-        sums[lane] += odd[lane]
+def spread_plain(sums: np.ndarray) -> None:
+    """Every lane gets the sum of all lanes of its line."""
+    sums[:] = sums.sum(axis=1, keepdims=True)
 
 
 def settle_plain(
+    order: np.ndarray,
+    p: int,
+    n: int,
     a: np.ndarray,
-    at: int,
     curve: np.ndarray,
-    sums: np.ndarray,
+    inverse: np.ndarray,
     ahead: np.ndarray,
     bend: np.ndarray,
+    sums: np.ndarray,
+    cross: np.ndarray,
     live: np.ndarray,
     lower: float,
     upper: float,
+    measure: int,
     owed: np.ndarray,
     moved: np.ndarray,
     extent: np.ndarray,
     broken: np.ndarray,
 ) -> None:
-    """The best value of eight coordinates a[at + l], one of each row, where live[l] is 1.
+    """The best values, one after the other, of the coordinates at places p … p + 3 of `order` that come before n.
 
-    With g = sums + ahead + bend · a and h = curve[at + l] + bend, a moves to the minimiser of ½ h z² − (h a − g) z in
-    [lower, upper], as `partwise.priors.scalar.bounded_minimiser` finds it, and `owed` is the move. Adds h · move² to
-    `moved`, h · new² to `extent`, and how far the slope at the old value is from what the bounds allow to `broken`.
+    With g = sums + ahead + bend · a and h = curve, which holds bend already, a moves to the minimiser of
+    ½ h (z − a)² + g (z − a) in [lower, upper]. Where `inverse` = 1/h is 0 nothing curves, and the slope decides: to a
+    bound if that is finite, else the coordinate stays. Rows whose `live` is 0 stay. `owed` are the moves; sums of
+    later coordinates get what `cross` says they cause. Adds h · move² to `moved`, h · new² to `extent`, and, with
+    `measure`, how far the slope at the old value is from what the bounds allow to `broken`.
     """
-    for lane in range(LANES):
-        old, h = float(a[at + lane]), float(curve[at + lane]) + bend[lane]
-        g = float(sums[lane]) + (ahead[lane] + bend[lane] * old)
-        b = h * old - g
-        if h > 0.0:
-            new = min(max(b / h, lower), upper)
-        else:
-            new = lower if b < 0.0 else (upper if b > 0.0 else old)
-        if not live[lane] or abs(new) == np.inf:
-            new = old
-        a[at + lane] = new
-        new = float(a[at + lane])
-        owed[lane] = new - old
-        moved[lane] += h * (new - old) ** 2
-        extent[lane] += h * new * new
-        broken[lane] += max(-g, 0.0) if old <= lower else (max(g, 0.0) if old >= upper else abs(g))
+    for lane in range(a.shape[1]):
+        for c in range(TOGETHER):
+            owed[c, lane] = 0.0
+            if p + c >= n:
+                continue
+            t = order[p + c]
+            old, h, g = (
+                a[t, lane],
+                curve[t, lane],
+                sums[c, lane] + (ahead[t, lane] + bend[t, lane] * a[t, lane]),
+            )
+            if inverse[t, lane]:
+                new = min(max(old - g * inverse[t, lane], lower), upper)
+            else:
+                new = lower if g > 0.0 else (upper if g < 0.0 else old)
+                new = old if abs(new) == np.inf else new
+            new = new if live[lane] else old
+            a[t, lane] = new
+            owed[c, lane] = a[t, lane] - old
+            moved[lane] += float(h) * float(owed[c, lane]) ** 2
+            extent[lane] += float(h) * float(new) ** 2
+            if measure:
+                inside = abs(g) if old < upper else max(g, 0.0)
+                broken[lane] += max(-g, 0.0) if old <= lower else inside
+            for line, (one, other) in enumerate(PAIRS):
+                if one == c:
+                    sums[other, lane] += cross[p // TOGETHER * len(PAIRS) + line, lane] * owed[c, lane]
 
 
-class _Vectors:
-    """Loads and stores of vectors in arrays of one type, while a piece is written."""
+class _Piece:
+    """What the pieces have in common while they are written: vectors, arguments by name, and places."""
 
-    def __init__(self, context: Any, builder: Any, of: Any) -> None:
-        self.context, self.builder = context, builder
-        self.scalar = context.get_data_type(of)
-        self.vector = ir.VectorType(self.scalar, LANES)
-        self.align = context.get_abi_sizeof(self.scalar)
-        self.index = context.get_value_type(types.intp)
+    def __init__(self, context: Any, builder: Any, of: Any, names: str, kinds: Any, values: Any) -> None:
+        self.builder = builder
+        self.v = Vectors(context, builder, of, 16 if of.bitwidth // 8 == _SIXTEEN else 8)
+        self.values = dict(zip(names.split(), values))
+        self.arrays = {
+            name: context.make_array(kind)(context, builder, value)
+            for name, kind, value in zip(names.split(), kinds, values)
+            if isinstance(kind, types.Array)
+        }
 
-    def array(self, kind: Any, value: Any) -> Any:
-        """The parts of an array."""
-        return self.context.make_array(kind)(self.context, self.builder, value)
+    def __getitem__(self, name: str) -> Any:
+        return self.arrays[name].data if name in self.arrays else self.values[name]
 
-    def number(self, value: int) -> Any:
-        """A constant of the type of indices."""
-        return ir.Constant(self.index, value)
+    def length(self, name: str, axis: int) -> Any:
+        """The shape of an array."""
+        return self.builder.extract_value(self.arrays[name].shape, axis)
 
-    def _pointer(self, data: Any, place: Any) -> Any:
-        pointer = self.builder.gep(data, [place], inbounds=True)
-        return self.builder.bitcast(pointer, self.vector.as_pointer())
+    def coordinates(self, first: Any) -> list[Any]:
+        """The coordinates at four places of `order` from `first` on; the last one stands for those beyond."""
+        last = self.builder.sub(self.length("order", 0), self.v.number(1))
+        places = [self.v.at_most(self.builder.add(first, self.v.number(c)), last) for c in range(TOGETHER)]
+        return [self.builder.load(self.v.at(self["order"], place)) for place in places]
 
-    def load(self, data: Any, place: Any) -> Any:
-        """Eight numbers from there on."""
-        return self.builder.load(self._pointer(data, place), align=self.align)
+    def lines(self, coordinates: list[Any]) -> list[Any]:
+        """Where these coordinates of `met` begin."""
+        builder = self.builder
+        return [
+            self.v.at(self["met"], builder.add(self["place"], builder.mul(t, self["stride"])))
+            for t in coordinates
+        ]
 
-    def store(self, value: Any, data: Any, place: Any) -> None:
-        """Put eight numbers there."""
-        self.builder.store(value, self._pointer(data, place), align=self.align)
+    def line_of(self, name: str, t: Any) -> Any:
+        """Where line t of an array begins that has one vector in each line."""
+        return self.v.at(self[name], self.builder.mul(t, self.v.number(self.v.lanes)))
 
-    def plus_product(self, total: Any, left: Any, right: Any) -> Any:
-        """The sum total + left · right."""
-        product = self.builder.fmul(left, right, flags=_FUSED)
-        return self.builder.fadd(total, product, flags=_FUSED)
+    def read(self, pointer: Any) -> Any:
+        """The vector that is there."""
+        return self.v.load(pointer, self.v.number(0))
+
+    def write(self, value: Any, pointer: Any) -> None:
+        """Put a vector there."""
+        self.v.store(value, pointer, self.v.number(0))
+
+    def pair_lines(self) -> list[Any]:
+        """Where the lines of `cross` for the places from p on begin."""
+        v, builder = self.v, self.builder
+        first = builder.mul(builder.udiv(self["p"], v.number(TOGETHER)), v.number(len(PAIRS)))
+        return [self.line_of("cross", builder.add(first, v.number(line))) for line in range(len(PAIRS))]
+
+    def kept(self, pointers: list[Any]) -> list[Any]:
+        """Registers that begin with what is there."""
+        return [cgutils.alloca_once_value(self.builder, self.read(pointer)) for pointer in pointers]
+
+    def add_to(self, register: Any, left: Any, right: Any) -> None:
+        """Add a product to a register."""
+        self.builder.store(self.v.plus_product(self.builder.load(register), left, right), register)
+
+    @contextmanager
+    def steps(self) -> Iterator[Any]:
+        """A loop over steps, with the place of the step within a coordinate."""
+        length = self.builder.mul(self["steps"], self.v.number(self.v.lanes))
+        zero, step = self.v.number(0), self.v.number(self.v.lanes)
+        with cgutils.for_range_slice(self.builder, zero, length, step, self.v.index) as (place, _):
+            yield place
 
 
-def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
-    """Eight vectors as the columns of a square, by three rounds of exchanges between halves, quarters, and pairs."""
-    for bit in (1, 2, 4):
-        low = [j if not j & bit else LANES + j - bit for j in range(LANES)]
-        high = [j + bit if not j & bit else LANES + j for j in range(LANES)]
-        masks = [ir.Constant(ir.VectorType(ir.IntType(32), LANES), places) for places in (low, high)]
-        for i in range(LANES):
-            if not i & bit:
-                pair = rows[i], rows[i + bit]
-                rows[i], rows[i + bit] = (builder.shuffle_vector(*pair, mask) for mask in masks)
-    return rows
+def _piece(names: str, of: str, numbers: dict[str, Any], body: Callable[[_Piece], None]) -> Any:
+    """An intrinsic with arguments of these names, for arrays of the type of `of`; `numbers` are not arrays."""
+    listed = names.split()
+
+    def typed(typing: Any, *kinds: Any) -> Any:
+        number_type = kinds[listed.index(of)].dtype
+        wanted = [numbers.get(name, kind) for name, kind in zip(listed, kinds)]
+        wanted = [number_type if kind == "number" else kind for kind in wanted]
+
+        def written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            body(_Piece(context, builder, number_type, names, signature.args, arguments))
+            return context.get_dummy_value()
+
+        return types.void(*wanted), written
+
+    # Numba goes by the names of the arguments.
+    named = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("typing", *listed)]
+    typed.__signature__ = Signature(named)  # type: ignore[attr-defined]
+    return intrinsic(typed)
 
 
-def _lay_out(typing: Any, B: Any, rows: Any, met: Any, place: Any, stride: Any) -> Any:
+def _lay_out(piece: _Piece) -> None:
     """`lay_out_plain`, as Numba's compiler takes it."""
+    builder, v = piece.builder, piece.v
+    k, zero = piece.length("B", 1), v.number(0)
+    pointers = []
+    for lane in range(v.lanes):
+        row = builder.load(v.at(piece["rows"], v.number(lane)))
+        there = builder.icmp_signed(">=", row, zero)
+        held = v.at(piece["B"], builder.mul(builder.select(there, row, zero), k))
+        pointers.append(builder.select(there, held, piece["nothing"]))
+    line = lambda t: v.at(piece["met"], builder.add(piece["place"], builder.mul(t, piece["stride"])))  # noqa: E731
 
-    def written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        v = _Vectors(context, builder, B.dtype)
-        table, chosen, out = (v.array(kind, value) for kind, value in zip((B, rows, met), arguments))
-        start, step = arguments[3:]
-        k = builder.extract_value(table.shape, 1)
-        none = ir.Constant(v.index, 0)
-        pointers, there = [], []
-        for lane in range(LANES):
-            row = builder.load(builder.gep(chosen.data, [v.number(lane)]))
-            is_row = builder.icmp_signed(">=", row, none)
-            row = builder.select(is_row, row, none)
-            pointers.append(builder.gep(table.data, [builder.mul(row, k)]))
-            there.append(is_row)
-        whole = builder.sub(k, builder.and_(k, v.number(LANES - 1)))
-        zeros = ir.Constant(v.vector, [0.0] * LANES)
-        with cgutils.for_range_slice(builder, none, whole, v.number(LANES), v.index) as (t, _):
-            read = [
-                builder.select(is_row, v.load(pointer, t), zeros) for pointer, is_row in zip(pointers, there)
-            ]
-            for j, column in enumerate(_transposed(builder, read)):
-                line = builder.mul(builder.add(t, v.number(j)), step)
-                v.store(column, out.data, builder.add(start, line))
-        with cgutils.for_range_slice(builder, whole, k, v.number(1), v.index) as (t, _):
-            column = zeros
-            for lane, (pointer, is_row) in enumerate(zip(pointers, there)):
-                value = builder.load(builder.gep(pointer, [t]))
-                value = builder.select(is_row, value, ir.Constant(v.scalar, 0.0))
-                column = builder.insert_element(column, value, ir.Constant(ir.IntType(32), lane))
-            v.store(column, out.data, builder.add(start, builder.mul(t, step)))
-        return context.get_dummy_value()
+    def square(t: Any) -> None:
+        sides = v.joined([v.load_side(v.at(pointer, t)) for pointer in pointers])
+        for j, column in enumerate(v.turned(sides)):
+            piece.write(column, line(builder.add(t, v.number(j))))
 
-    integer = types.intp
-    return types.void(B, rows, met, integer, integer), written
+    side = v.number(SIDE)
+    with builder.if_else(builder.icmp_signed(">=", k, side)) as (then, otherwise):
+        with then:
+            whole = builder.sub(k, builder.urem(k, side))
+            with cgutils.for_range_slice(builder, zero, whole, side, v.index) as (t, _):
+                square(t)
+            with builder.if_then(builder.icmp_signed("<", whole, k)):
+                # The last square overlaps the one before it.
+                square(builder.sub(k, side))
+        with otherwise, cgutils.for_range_slice(builder, zero, k, v.number(1), v.index) as (t, _):
+            column = v.zeros
+            for lane, pointer in enumerate(pointers):
+                place = ir.Constant(ir.IntType(32), lane)
+                column = builder.insert_element(column, builder.load(v.at(pointer, t)), place)
+            piece.write(column, line(t))
 
 
-def _summed(v: _Vectors, sums: Any, steps: Any, term: Any) -> None:
-    """Add term(place) · term'(place) of all steps to sums, even and odd ones apart; `term` gives the two factors."""
-    builder = v.builder
-    totals = [cgutils.alloca_once(builder, v.vector) for _ in range(2)]
-    builder.store(v.load(sums, v.number(0)), totals[0])
-    builder.store(ir.Constant(v.vector, [0.0] * LANES), totals[1])
-    length = builder.mul(steps, v.number(LANES))
-    with cgutils.for_range_slice(builder, v.number(0), length, v.number(2 * LANES), v.index) as (place, _):
-        for half, total in enumerate(totals):
-            left, right = term(builder.add(place, v.number(half * LANES)))
-            builder.store(v.plus_product(builder.load(total), left, right), total)
-    v.store(builder.fadd(builder.load(totals[0]), builder.load(totals[1])), sums, v.number(0))
-
-
-def _carry(
-    typing: Any, r: Any, at: Any, met: Any, b: Any, other: Any, owed: Any, sums: Any, steps: Any
-) -> Any:
-    """`carry_plain`, as Numba's compiler takes it."""
-
-    def written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        v = _Vectors(context, builder, r.dtype)
-        residual, start, table, first, second, debt, out, count = arguments
-        here, there = v.array(r, residual).data, v.array(met, table).data
-        amount = v.load(v.array(owed, debt).data, v.number(0))
-
-        def term(place: Any) -> tuple[Any, Any]:
-            where = builder.add(start, place)
-            moved = v.plus_product(v.load(here, where), amount, v.load(there, builder.add(second, place)))
-            v.store(moved, here, where)
-            return moved, v.load(there, builder.add(first, place))
-
-        _summed(v, v.array(sums, out).data, count, term)
-        return context.get_dummy_value()
-
-    integer = types.intp
-    return types.void(r, integer, met, integer, integer, owed, sums, integer), written
-
-
-def _begin(typing: Any, r: Any, at: Any, met: Any, b: Any, amount: Any, sums: Any, steps: Any) -> Any:
+def _begin(piece: _Piece) -> None:
     """`begin_plain`, as Numba's compiler takes it."""
+    builder, v = piece.builder, piece.v
+    coordinates = piece.coordinates(piece["p"])
+    there = [
+        builder.icmp_signed("<", builder.add(piece["p"], v.number(c)), piece.length("order", 0))
+        for c in range(TOGETHER)
+    ]
+    held = [
+        builder.select(inside, piece.read(piece.line_of("a", t)), v.zeros)
+        for inside, t in zip(there, coordinates)
+    ]
+    curves = [piece.line_of("curve", t) for t in coordinates]
+    crossed = piece.pair_lines()
+    squares, products = piece.kept(curves), piece.kept(crossed)
+    lines = piece.lines(coordinates)
+    with piece.steps() as place:
+        home = builder.add(piece["at"], place)
+        b = [v.load(line, place) for line in lines]
+        rest = v.load(piece["r"], home)
+        for amount, one in zip(held, b):
+            rest = v.plus_product(rest, amount, one)
+        v.store(rest, piece["r"], home)
+        for square, one in zip(squares, b):
+            piece.add_to(square, one, one)
+        for product, (c, d) in zip(products, PAIRS):
+            piece.add_to(product, b[c], b[d])
+    for inside, square, pointer in zip(there, squares, curves):
+        with builder.if_then(inside):
+            piece.write(builder.load(square), pointer)
+    for product, pointer in zip(products, crossed):
+        piece.write(builder.load(product), pointer)
 
-    def written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        v = _Vectors(context, builder, r.dtype)
-        residual, start, table, first, by, out, count = arguments
-        here, there = v.array(r, residual).data, v.array(met, table).data
-        factor = v.load(v.array(amount, by).data, v.number(0))
 
-        def term(place: Any) -> tuple[Any, Any]:
-            where = builder.add(start, place)
-            value = v.load(there, builder.add(first, place))
-            v.store(v.plus_product(v.load(here, where), factor, value), here, where)
-            return value, value
+def _carry(piece: _Piece) -> None:
+    """`carry_plain`, as Numba's compiler takes it."""
+    builder, v = piece.builder, piece.v
+    debts = [piece.read(piece.line_of("owed", v.number(c))) for c in range(TOGETHER)]
+    lines = piece.lines(piece.coordinates(piece["p"]))
+    before = piece.lines(piece.coordinates(piece["before"]))
+    totals = [piece.line_of("sums", v.number(c)) for c in range(TOGETHER)]
+    sums = piece.kept(totals)
+    with piece.steps() as place:
+        home = builder.add(piece["at"], place)
+        rest = v.load(piece["r"], home)
+        for debt, line in zip(debts, before):
+            rest = v.plus_product(rest, debt, v.load(line, place))
+        v.store(rest, piece["r"], home)
+        for total, line in zip(sums, lines):
+            piece.add_to(total, rest, v.load(line, place))
+    for total, pointer in zip(sums, totals):
+        piece.write(builder.load(total), pointer)
 
-        _summed(v, v.array(sums, out).data, count, term)
-        return context.get_dummy_value()
 
-    integer = types.intp
-    return types.void(r, integer, met, integer, amount, sums, integer), written
+def _spread(piece: _Piece) -> None:
+    """`spread_plain`, as Numba's compiler takes it."""
+    v = piece.v
+    totals = [piece.line_of("sums", v.number(c)) for c in range(TOGETHER)]
+    for total, pointer in zip(v.summed([piece.read(pointer) for pointer in totals]), totals):
+        piece.write(v.all_of(total), pointer)
 
 
-def _settle(
-    typing: Any,
-    a: Any,
-    at: Any,
-    curve: Any,
-    sums: Any,
-    ahead: Any,
-    bend: Any,
-    live: Any,
-    lower: Any,
-    upper: Any,
-    owed: Any,
-    moved: Any,
-    extent: Any,
-    broken: Any,
-) -> Any:
+def _settle(piece: _Piece) -> None:
     """`settle_plain`, as Numba's compiler takes it."""
-    arrays = (a, curve, sums, ahead, bend, live, owed, moved, extent, broken)
+    builder, v = piece.builder, piece.v
+    exact = Vectors(v.context, builder, types.float64, v.lanes)
+    is_narrow = v.scalar != exact.scalar
 
-    def written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        narrow, wide = _Vectors(context, builder, a.dtype), _Vectors(context, builder, types.float64)
-        place, low, high = arguments[1], arguments[7], arguments[8]
-        values = [arguments[i] for i in (0, 2, 3, 4, 5, 6, 9, 10, 11, 12)]
-        data = [narrow.array(kind, value).data for kind, value in zip(arrays, values)]
-        a_, curve_, sums_, ahead_, bend_, live_, owed_, moved_, extent_, broken_ = data
-        origin = wide.number(0)
-        zero = ir.Constant(wide.vector, [0.0] * LANES)
-        is_narrow = narrow.scalar != wide.scalar
+    def widened(value: Any) -> Any:
+        return builder.fpext(value, exact.vector) if is_narrow else value
 
-        def widened(value: Any) -> Any:
-            return builder.fpext(value, wide.vector) if is_narrow else value
+    def where(relation: str, left: Any, right: Any, then: Any, otherwise: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(relation, left, right), then, otherwise)
 
-        def narrowed(value: Any) -> Any:
-            return builder.fptrunc(value, narrow.vector) if is_narrow else value
+    def positive(value: Any) -> Any:
+        return v.larger(value, v.zeros)
 
-        def everywhere(value: Any) -> Any:
-            lone = builder.insert_element(zero, value, ir.Constant(ir.IntType(32), 0))
-            mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-            return builder.shuffle_vector(lone, lone, mask)
+    lowest, highest = v.all_of(piece["lower"]), v.all_of(piece["upper"])
+    infinite = ir.Constant(v.vector, [float("inf")] * v.lanes)
+    live = piece.read(piece["live"])
+    sums = piece.kept([piece.line_of("sums", v.number(c)) for c in range(TOGETHER)])
+    totals = {
+        name: cgutils.alloca_once_value(builder, exact.load(piece[name], v.number(0)))
+        for name in ("moved", "extent", "broken")
+    }
 
-        def where(relation: str, left: Any, right: Any, then: Any, otherwise: Any) -> Any:
-            return builder.select(builder.fcmp_ordered(relation, left, right), then, otherwise)
+    def add_to(name: str, value: Any) -> None:
+        builder.store(builder.fadd(builder.load(totals[name]), value), totals[name])
 
-        def add_to(there: Any, term: Any) -> None:
-            wide.store(builder.fadd(wide.load(there, origin), term), there, origin)
-
-        lowest, highest = everywhere(low), everywhere(high)
-        old, bends = widened(narrow.load(a_, place)), wide.load(bend_, origin)
-        h = builder.fadd(widened(narrow.load(curve_, place)), bends)
-        more = builder.fadd(wide.load(ahead_, origin), builder.fmul(bends, old))
-        g = builder.fadd(widened(narrow.load(sums_, origin)), more)
-        b = builder.fsub(builder.fmul(h, old), g)
-        free = builder.fdiv(b, h)
-        free = where(">", lowest, free, lowest, free)
-        free = where("<", highest, free, highest, free)
-        # Where nothing curves the slope decides: to a bound if that is finite, else the coordinate stays.
-        edge = where("<", b, zero, lowest, where(">", b, zero, highest, old))
-        infinite = ir.Constant(wide.vector, [float("inf")] * LANES)
-        finite = builder.and_(
-            builder.fcmp_ordered("<", edge, infinite),
-            builder.fcmp_ordered(">", edge, builder.fsub(zero, infinite)),
-        )
-        free = where("<=", h, zero, builder.select(finite, edge, old), free)
-        new = narrowed(where(">", wide.load(live_, origin), zero, free, old))
-        narrow.store(new, a_, place)
-        new = widened(new)
-        step = builder.fsub(new, old)
-        narrow.store(narrowed(step), owed_, origin)
-        add_to(moved_, builder.fmul(builder.fmul(h, step), step))
-        add_to(extent_, builder.fmul(builder.fmul(h, new), new))
-        down = builder.fsub(zero, g)
-        size = where(">", g, zero, g, down)
-        size = where(">=", old, highest, where(">", g, zero, g, zero), size)
-        add_to(broken_, where("<=", old, lowest, where(">", down, zero, down, zero), size))
-        return context.get_dummy_value()
-
-    number = types.float64
-    kinds = (a, types.intp, curve, sums, ahead, bend, live, number, number, owed, moved, extent, broken)
-    return types.void(*kinds), written
+    crossed = piece.pair_lines()
+    for c, t in enumerate(piece.coordinates(piece["p"])):
+        debt = piece.line_of("owed", v.number(c))
+        piece.write(v.zeros, debt)
+        inside = builder.icmp_signed("<", builder.add(piece["p"], v.number(c)), piece["n"])
+        with builder.if_then(inside):
+            old, h, inverse, ahead, bend = (
+                piece.read(piece.line_of(name, t)) for name in ("a", "curve", "inverse", "ahead", "bend")
+            )
+            g = builder.fadd(builder.load(sums[c]), v.plus_product(ahead, bend, old))
+            free = v.smaller(v.larger(v.minus_product(old, g, inverse), lowest), highest)
+            # Where nothing curves the slope decides.
+            edge = where(">", g, v.zeros, lowest, where("<", g, v.zeros, highest, old))
+            finite = builder.and_(
+                builder.fcmp_ordered("<", edge, infinite),
+                builder.fcmp_ordered(">", edge, builder.fsub(v.zeros, infinite)),
+            )
+            flat = builder.fcmp_ordered("==", inverse, v.zeros)
+            free = builder.select(flat, builder.select(finite, edge, old), free)
+            new = where(">", live, v.zeros, free, old)
+            piece.write(new, piece.line_of("a", t))
+            move = builder.fsub(new, old)
+            piece.write(move, debt)
+            for line, (one, other) in zip(crossed, PAIRS):
+                if one == c:
+                    piece.add_to(sums[other], piece.read(line), move)
+            exact_h = widened(h)
+            for name, value in (("moved", widened(move)), ("extent", widened(new))):
+                add_to(name, builder.fmul(builder.fmul(exact_h, value), value))
+            with builder.if_then(builder.icmp_signed("!=", piece["measure"], v.number(0)), likely=False):
+                up, down = positive(g), positive(builder.fsub(v.zeros, g))
+                at_top = where(">=", old, highest, up, builder.fadd(up, down))
+                add_to("broken", widened(where("<=", old, lowest, down, at_top)))
+    for name, total in totals.items():
+        exact.store(builder.load(total), piece[name], v.number(0))
 
 
+_INDEX = types.intp
+_PLACES = dict.fromkeys(("at", "place", "stride", "p", "before", "n", "measure", "steps"), _INDEX)
+_BOUNDS: dict[str, Any] = {"lower": "number", "upper": "number"}
 _plain = bool(getattr(config, "DISABLE_JIT", 0))
-lay_out: Any = lay_out_plain if _plain else intrinsic(_lay_out)
-carry: Any = carry_plain if _plain else intrinsic(_carry)
-begin: Any = begin_plain if _plain else intrinsic(_begin)
-settle: Any = settle_plain if _plain else intrinsic(_settle)
+lay_out: Any = lay_out_plain
+begin: Any = begin_plain
+carry: Any = carry_plain
+spread: Any = spread_plain
+settle: Any = settle_plain
+if not _plain:
+    lay_out = _piece("B rows nothing met place stride", "B", _PLACES, _lay_out)
+    begin = _piece("r at met place stride order p a curve cross steps", "r", _PLACES, _begin)
+    carry = _piece("r at met place stride order p before owed sums steps", "r", _PLACES, _carry)
+    spread = _piece("sums", "sums", {}, _spread)
+    settle = _piece(
+        "order p n a curve inverse ahead bend sums cross live lower upper measure owed moved extent broken",
+        "a",
+        _PLACES | _BOUNDS,
+        _settle,
+    )

@@ -18,14 +18,13 @@ from partwise.priors import Terms
 from partwise.priors.terms import KernelTerms
 from partwise.solvers.base import AlternatingSolver, balanced_start, signed
 from partwise.solvers.descend import DESCEND
-from partwise.solvers.descend_observed import by_length, descend_observed
+from partwise.solvers.descend_observed import by_length, descend_observed, with_the_rest
 from partwise.solvers.descend_pairs import descend_pairs, rows_for_pairs
 from partwise.solvers.extrapolation import Attempted, Push, rounding
+from partwise.solvers.lanes import lanes_of
 from partwise.solvers.row_start import least_squares_start
+from partwise.solvers.sweep import HIGHEST
 
-#: What entries of factors are kept below. Where data are missing, a factor may grow without end while what it is
-#: multiplied with shrinks, and squares of its entries would overflow.
-HIGHEST = {np.dtype(np.float32): 1e15, np.dtype(np.float64): 1e120}
 #: Where a step reads X entry by entry, and so costs much, a run is done when as many steps again would gain less than
 #: so many times the tolerance: with the default, half of a percent of the objective.
 AHEAD = 50.0
@@ -214,13 +213,17 @@ def descend_where_observed(
     """`descend` under the Frobenius loss, entries observed or missing; `ends` are its last four arguments."""
     violation, losses, B = np.zeros(len(A)), np.zeros(len(A)), np.ascontiguousarray(B)
     k = A.shape[1]
+    visits = with_the_rest(order, k), len(order)
 
     def task(a: int, b: int) -> None:
         for slab in X.packed(a, b):
-            rows = by_length(slab.indptr, k, A.itemsize)
+            rows = by_length(slab.indptr, k, A.dtype)
             data, prior = (slab.indptr, slab.indices, slab.u), (terms.linear, terms.quadratic)
             bounds = terms.lower, terms.upper
-            descend_observed(*rows, *data, A, B, order, *prior, *bounds, *ends, violation, losses, slab.start)
+            descend_observed(
+                *rows, *data, A, B, *visits, *prior, *bounds, *ends, violation, losses, slab.start
+            )
 
-    over_rows(task, len(A), grain=worthwhile(5.0 * X.entries / max(1, len(A)) * A.shape[1], 8))
+    # Ranges of whole groups of rows: where some lanes are empty, time is lost.
+    over_rows(task, len(A), grain=worthwhile(5.0 * X.entries / max(1, len(A)) * k, lanes_of(A.dtype)))
     return float(violation.sum()), losses

@@ -15,6 +15,9 @@ from partwise.priors import Terms
 from partwise.priors.scalar import bounded_minimiser
 from partwise.solvers.sweep_vectors import block_rows, sweep_vectors
 
+#: What entries of factors are kept below. Where data are missing, or a component explains next to nothing, one factor
+#: may grow while the other shrinks, and squares of its entries would overflow.
+HIGHEST = {np.dtype(np.float32): 1e15, np.dtype(np.float64): 1e120}
 #: Rows of a block: enough for long inner loops, few enough for a block of coordinates to stay in cache.
 WIDTH = 64
 
@@ -48,7 +51,8 @@ def sweep(
         return violation
     held = terms.for_kernels(*A.shape)
     kind = A.dtype.type
-    bounds, ends = (kind(held.lower), kind(held.upper)), (sweeps, keep, still, measure)
+    bounds = kind(held.lower), kind(held.upper), kind(min(held.upper, HIGHEST[A.dtype]))
+    ends = (sweeps, keep, still, measure)
     grain = worthwhile(A.shape[1] ** 2, WIDTH)
     if AT_HAND and not held.bent and _alike(A, N, G):
         height = block_rows(A.dtype)
@@ -94,13 +98,14 @@ def sweep_rows(
     eps: np.ndarray,
     lower: float,
     upper: float,
+    highest: float,
     sweeps: int,
     keep: float,
     still: float,
     measure: bool,
     violation: np.ndarray,
 ) -> None:
-    """Blocks of `WIDTH` rows, one after the other."""
+    """Blocks of `WIDTH` rows, one after the other; entries in [lower, upper], and not driven beyond `highest`."""
     k = A.shape[1]
     kind = A.dtype.type
     zero = kind(0.0)
@@ -144,7 +149,7 @@ def sweep_rows(
                 else:
                     for c in range(width):
                         old, h = a[t, c], g + more[c]
-                        z = min(max((acc[c] + g * old) / h, lower), upper)
+                        z = min(max((acc[c] + g * old) / h, lower), highest)
                         d = (z - old) * going[c]
                         moved[c] += h * d * d
                         size[c] += h * z * z

@@ -231,28 +231,29 @@ def visit_flat(
     state: np.ndarray,
     slopes: np.ndarray,
 ) -> None:
-    """Coordinate t of a block of rows from `begin` on, where there may be no curvature: then the slope decides."""
+    """Coordinate t of a block of rows from `begin` on, where only a prior curves: without one the slope decides.
+
+    What G has there is so small that it has lost its digits.
+    """
     kind = a.dtype.type
     by_row, by_column = int(quadratic.shape[0] > 1), int(quadratic.shape[1] > 1)
     for c in range(a.shape[1]):
         slopes[c] = b[t, c]
     for r in range(a.shape[0]):
-        g = np.float64(G[t, r])
+        g = np.float64(G[t, r]) if r != t else 0.0
         for c in range(a.shape[1]):
             slopes[c] -= g * a[r, c]
     for c in range(a.shape[1]):
         row = min(begin + c, quadratic.shape[0] - 1)
         bend = quadratic[by_row * row, by_column * t]
-        old, rest, h = np.float64(a[t, c]), slopes[c], np.float64(G[t, t]) + bend
+        old, rest = np.float64(a[t, c]), slopes[c]
         d = bend * old - rest
         if measure:
             state[3, c] += kind(max(-d, 0.0) if old <= lower else (max(d, 0.0) if old >= upper else abs(d)))
         if state[0, c] > kind(0.0):
-            new = bounded_minimiser(
-                h, rest + np.float64(G[t, t]) * old, 0.0, old, np.float64(lower), np.float64(upper)
-            )
-            state[1, c] += kind(h * (new - old) * (new - old))
-            state[2, c] += kind(h * new * new)
+            new = bounded_minimiser(bend, rest, 0.0, old, np.float64(lower), np.float64(upper))
+            state[1, c] += kind(bend * (new - old) * (new - old))
+            state[2, c] += kind(bend * new * new)
             a[t, c] = kind(new)
 
 
@@ -267,6 +268,7 @@ def sweep_vectors(
     quadratic: np.ndarray,
     lower: float,
     upper: float,
+    highest: float,
     sweeps: int,
     keep: float,
     still: float,
@@ -275,7 +277,7 @@ def sweep_vectors(
     start: int,
     stop: int,
 ) -> None:
-    """Rows `start … stop` of A, as `sweep_rows` does it; `flat` coordinates, whose 1/h overflows, come last."""
+    """Rows `start … stop` of A, as `sweep_rows` does it; coordinates `flat`, which hardly curve, come last."""
     k, kind = A.shape[1], A.dtype.type
     lanes = VECTOR_BYTES // A.itemsize
     width = VECTORS * lanes
@@ -330,7 +332,7 @@ def sweep_vectors(
                 size[c] = zero
             measured = measure if s == 0 else 0
             for p in range(0, len(order), TOGETHER):
-                _visit(G, order, p, a, b, curve, inverse, lower, upper, measured, state)
+                _visit(G, order, p, a, b, curve, inverse, lower, highest, measured, state)
             for t in flat:
                 visit_flat(G, t, a, b, quadratic, begin, lower, upper, measured, state, slopes)
             if s == 0:
