@@ -88,6 +88,23 @@ def test_learned_sources_have_files_of_their_names(wav, tmp_path, chord, capsys)
     assert abs(np.corrcoef(rest, chord.stems["C4"])[0, 1]) > 0.9
 
 
+def test_names_that_are_alike_as_files_are_numbered_and_names_of_the_rest_refused(
+    wav, tmp_path, chord, capsys
+):
+    for name in ("C4", "G4"):
+        soundfile.write(tmp_path / f"{name}.wav", chord.stems[name], RATE, subtype="FLOAT")
+    out = tmp_path / "out"
+    learn = ["--learn", f"a/b={tmp_path / 'C4.wav'}", "--learn", f"A_b={tmp_path / 'G4.wav'}"]
+    assert call("separate", wav, *learn, "-k", 1, "-o", out, "-q") == 0
+    names = json.loads((out / "summary.json").read_text())["audio_files"]
+    assert names[:2] == ["a_b.wav", "A_b_2.wav"]
+    total = sum(read_audio(out / name).data for name in names)
+    assert np.allclose(total, read_audio(wav).data, atol=1e-6)
+    for name in ("rest", "source1"):
+        assert call("separate", wav, "--learn", f"{name}={tmp_path / 'C4.wav'}", "-o", out, "-q") == 2
+        assert f"cannot be called '{name}'" in capsys.readouterr().err
+
+
 def test_sources_are_groups(wav, tmp_path):
     out = tmp_path / "out"
     assert call("separate", wav, "-k", 3, "--sources", 2, "-o", out, "-q") == 0

@@ -184,3 +184,55 @@ def test_rows_become_pictures_again():
     again = picture_image(image.reshape(-1) / 255.0, (6, 9), top=1.0)
     assert np.array_equal(np.asarray(again), image)
     assert np.asarray(picture_image(np.zeros(54), (6, 9))).max() == 0
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tops", "by"),
+    [
+        (np.float32, (0.9, 1.1, 254.0, 256.0), 65535),
+        (np.float32, (0.2, 0.9), 1),
+        (np.float32, (1e6, 5e5), 1e6),
+        (np.int32, (100, 60_000), 65535),
+        (np.int32, (60_000, 700_000), 700_000),
+    ],
+)
+def test_all_pictures_without_a_known_white_are_divided_by_one_number(tmp_path, dtype, tops, by):
+    for i, top in enumerate(tops):
+        saved(tmp_path, f"{i}.tif", np.full((4, 4), top, dtype))
+    found = read_pictures(tmp_path)
+    assert np.allclose(found.data, np.array(tops)[:, None] / by, rtol=1e-6)
+    assert bool(found.notes) == (by != 1)
+    if found.notes:
+        assert f"divided by {by:,.6g}" in found.notes[0]
+
+
+def test_negative_pixels_and_pixels_that_are_no_numbers_are_no_picture(tmp_path):
+    for name, value in (("a", 0.5), ("b", -5.0), ("c", np.nan)):
+        saved(tmp_path, f"{name}.tif", np.full((4, 4), value, np.float32))
+    found = read_pictures(tmp_path)
+    assert found.names == ["a.tif"]
+    assert all("negative or no numbers" in why for _, why in found.skipped)
+    assert len(found.skipped) == 2
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64, np.float64])
+def test_a_stack_is_what_its_pictures_are_as_files(tmp_path, dtype):
+    images = greys(5)
+    for i, image in enumerate(images):
+        saved(tmp_path / "folder", f"{i}.png", image)
+    np.save(tmp_path / "stack.npy", images.astype(dtype))
+    found = read_pictures(tmp_path / "stack.npy")
+    assert np.allclose(found.data, read_pictures(tmp_path / "folder").data, atol=1e-6)
+    assert bool(found.notes) == (dtype != np.uint8)
+
+
+def test_what_is_transparent_in_a_stack_is_white_as_in_files(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, (3, 4, 5, 4), dtype=np.uint8)
+    images[0, ..., 3] = 0
+    for i, image in enumerate(images):
+        saved(tmp_path / "folder", f"{i}.png", image)
+    np.save(tmp_path / "stack.npy", images)
+    found = read_pictures(tmp_path / "stack.npy")
+    assert found.shape == (4, 5, 3)
+    assert np.allclose(found.data[0], 1.0)
+    assert np.allclose(found.data, read_pictures(tmp_path / "folder").data, atol=1.1 / 255)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sweeps import LOSSES
 
+from partwise import NMF
 from partwise.losses import REGISTRY, Bernoulli, BetaDivergence, NegativeBinomial, as_loss
 
 positive = st.floats(1e-3, 1e3)
@@ -112,8 +113,31 @@ def test_dispersion_is_estimated_from_counts():
     means = rng.gamma(2.0, 3.0, 20_000)
     for dispersion in (0.1, 0.5, 2.0):
         counts = rng.negative_binomial(1 / dispersion, 1 / (1 + dispersion * means))
-        assert NegativeBinomial().estimate(counts, means).dispersion == pytest.approx(dispersion, rel=0.1)
-    assert NegativeBinomial().estimate(rng.poisson(means), means).dispersion < 0.01
+        found = NegativeBinomial().estimate(counts, means, np.ones(len(counts)))
+        assert found.dispersion == pytest.approx(dispersion, rel=0.1)
+    counts = rng.poisson(means)
+    assert NegativeBinomial().estimate(counts, means, np.ones(len(counts))).dispersion < 0.01
+
+
+def test_dispersion_of_weighted_counts_is_that_of_repeated_ones():
+    rng = np.random.default_rng(0)
+    means = rng.gamma(2.0, 3.0, 2000)
+    dispersions = np.repeat([0.1, 2.0], 1000)
+    counts = rng.negative_binomial(1 / dispersions, 1 / (1 + dispersions * means))
+    times = np.repeat([5, 1], 1000)
+    weighted = NegativeBinomial().estimate(counts, means, times)
+    repeated = NegativeBinomial().estimate(
+        np.repeat(counts, times), np.repeat(means, times), np.ones(times.sum())
+    )
+    assert weighted.dispersion == pytest.approx(repeated.dispersion, rel=1e-6)
+    X = counts[:600].reshape(60, 10).astype(float)
+    times = np.repeat([3, 1], 30)
+    settings = {"beta_loss": "nb", "tol": 1e-7, "max_iter": 5000}
+    by_weight = NMF(2, **settings).fit(X, sample_weight=times).loss_.dispersion
+    by_entry = NMF(2, **settings).fit(X, weights=np.repeat(times[:, None], 10, axis=1)).loss_.dispersion
+    by_copies = NMF(2, **settings).fit(np.repeat(X, times, axis=0)).loss_.dispersion
+    assert by_weight == pytest.approx(by_copies, rel=0.05)
+    assert by_entry == pytest.approx(by_copies, rel=0.05)
 
 
 def test_names_are_scikit_learns_and_ours():

@@ -209,3 +209,23 @@ def test_moments_of_the_prior_give_the_mean_of_the_data():
 def test_bad_input_gets_a_sentence(make, says):
     with pytest.raises(ValueError, match=says):
         make()
+
+
+def test_the_noise_of_weighted_rows_is_that_of_rows_that_occur_so_often():
+    rng = np.random.default_rng(0)
+    X = np.clip(rng.gamma(1, 1, (40, 3)) @ rng.gamma(1, 2, (3, 20)) + rng.normal(0, 0.5, (40, 20)), 0, None)
+    times = rng.integers(1, 4, 40)
+    W, Ht = rng.random((40, 3)), rng.random((20, 3))
+    W[W < 0.2] = 0
+    repeated = Problem(Dense.of(np.repeat(X, times, axis=0)), FROBENIUS)
+    weighted = Problem(Dense.of(X, row_weight=times.astype(float)), FROBENIUS)
+    found = estimated_dispersion(weighted, W, Ht)
+    assert found == pytest.approx(estimated_dispersion(repeated, np.repeat(W, times, axis=0), Ht))
+
+
+def test_weights_that_are_no_repetitions_are_asked_about():
+    rng = np.random.default_rng(0)
+    X = np.clip(rng.gamma(1, 1, (60, 3)) @ rng.gamma(1, 2, (3, 20)) + rng.normal(0, 0.5, (60, 20)), 0, None)
+    for weights in ({"sample_weight": np.full(60, 1000.0)}, {"weights": np.full((60, 20), 10.0)}):
+        with pytest.warns(UserWarning, match="divide them by their mean"):
+            NMF(6, prior_W=ARD(), prior_H=ARD(), max_iter=500).fit(X, **weights)

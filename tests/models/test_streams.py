@@ -132,10 +132,10 @@ def test_what_cannot_be_streamed_is_refused_in_words(X):
     for given, words in (
         (once, "X is a generator, which can be read only once"),
         (lambda: once, "ended after 0 of 90 rows when they were read again"),
-        (lambda: (X[:40], X[40:, :7]), "differ in width: the first has 10 columns, and block 2 has 7"),
+        (lambda: (X[:40], X[40:, :7]), "differ in width: the first has 10 columns, and block 1 has 7"),
         (
             lambda: (X[:40], -X[40:]),
-            r"Row block 2, which begins at row 40: Negative values in data passed to NMF: X\[",
+            r"In the row blocks, counted from row 40: Negative values in data passed to NMF: X\[",
         ),
         (lambda: (), "gave no row blocks"),
         (lambda: (X[:3], "text"), "Row block 1 of X"),

@@ -154,3 +154,11 @@ def test_history_is_short_over_many_draws():
     assert len(made.chains[0].trace) <= 4096
     assert made.chains[0].trace.stride == 8
     assert len(made.chains[0].recorders["draws"]) <= 64
+
+
+def test_where_cores_are_few_no_chain_has_hardly_begun_when_time_is_up():
+    with thread_limit(1), open_session(max_time=0.6):
+        made = go(n_draws=10_000_000)
+    assert made.reason == "max_time"
+    counts = [chain.n_draws for chain in made.chains]
+    assert min(counts) > 0.1 * max(counts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -216,7 +217,7 @@ def audio_files(
 
     if by == "sources":
         titles = [str(name) for name in model.source_names_]
-        stems = [safe(name) for name in titles]
+        stems = unlike(safe(name) for name in titles)
     else:
         titles = [f"component {i}" for i in range(model.n_components_)]
         stems = [f"{i:02d}_{safe(note) or 'unpitched'}" for i, note in enumerate(model.note_names_)]
@@ -237,6 +238,18 @@ def audio_files(
 def safe(name: str) -> str:
     """A name that can be part of a file's."""
     return re.sub(r"[^\w#.-]+", "_", name).replace("#", "s")
+
+
+def unlike(stems: Iterable[str]) -> list[str]:
+    """Names of files, those numbered that another has already, or has but for capitals."""
+    found: dict[str, str] = {}
+    for stem in stems:
+        name, number = stem, 1
+        while name.casefold() in found:
+            number += 1
+            name = f"{stem}_{number}"
+        found[name.casefold()] = name
+    return list(found.values())
 
 
 def read(path: Path) -> Recording:

@@ -1,4 +1,7 @@
-"""One picture in a file: its size without its pixels, and its pixels as numbers from 0 to 1.
+"""One picture in a file: its size without its pixels, and its pixels as numbers.
+
+Eight and sixteen bits say what white is. What is white in numbers of 32 bits depends on whoever wrote them, so such
+pixels are left as they are, and `divisor` tells what all pictures of a folder or stack are divided by.
 
 Pillow is optional (the extra "report") and is imported when the first picture is read.
 """
@@ -27,6 +30,17 @@ _ORIENTATION = 0x0112
 
 class PictureTrouble(Exception):
     """Why a file is no picture that can be read, as a clause."""
+
+
+class Pixels(NamedTuple):
+    """The pixels of a picture; `deep` is None where they are from 0, black, to 1, white.
+
+    Else `deep` is the type of numbers, "I" (whole) or "F", and `top` the largest of the file.
+    """
+
+    values: np.ndarray
+    deep: str | None
+    top: float
 
 
 class Header(NamedTuple):
@@ -69,7 +83,16 @@ def read_header(path: Path) -> Header:
         return Header((height, width), colour, int(getattr(image, "n_frames", 1)))
 
 
-def read_picture(path: Path, size: tuple[int, int] | None, colour: bool, frame: int = 0) -> np.ndarray:
+def divisor(deep: str, top: float) -> float:
+    """What pixels without a known white are divided by, given the largest: 1, 255 or 65,535 if they fit, else that.
+
+    Whole numbers ("I") of at most 65,535 are taken for sixteen bits, as camera software writes them.
+    """
+    bounds = (65535.0,) if deep == "I" else (1.0, 255.0, 65535.0)
+    return next((bound for bound in bounds if top <= bound), top)
+
+
+def read_picture(path: Path, size: tuple[int, int] | None, colour: bool, frame: int = 0) -> Pixels:
     """The pixels of a picture; raises PictureTrouble.
 
     Parameters
@@ -85,8 +108,9 @@ def read_picture(path: Path, size: tuple[int, int] | None, colour: bool, frame: 
 
     Returns
     -------
-    array of float32 of shape (height, width) or (height, width, 3)
-        From 0, black, to 1, white. Turned as the camera was held; what is transparent is white.
+    Pixels
+        Float32, of shape (height, width) or (height, width, 3). Turned as the camera was held; what is transparent
+        is white.
     """
     with _opened(path) as image:
         if frame:
@@ -97,13 +121,19 @@ def read_picture(path: Path, size: tuple[int, int] | None, colour: bool, frame: 
         return pixels(image, size, colour)
 
 
-def pixels(image: Any, size: tuple[int, int] | None, colour: bool) -> np.ndarray:
+def pixels(image: Any, size: tuple[int, int] | None, colour: bool) -> Pixels:
     """The pixels of a pillow image as `read_picture` returns them."""
     from PIL import Image, ImageOps
 
     image = ImageOps.exif_transpose(image)
+    deep, top = None, 1.0
     if image.mode in _DEEP:
-        image = Image.fromarray(_unit(np.asarray(image, dtype=np.float32), image.mode))
+        deep = image.mode if image.mode in ("I", "F") else None
+        values = np.asarray(image, dtype=np.float32)
+        if not np.isfinite(values).all() or values.min(initial=0.0) < 0:
+            raise PictureTrouble("it has pixels that are negative or no numbers")
+        top = float(values.max(initial=0.0))
+        image = Image.fromarray(values if deep else values / np.float32(65535.0))
     elif image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
@@ -112,20 +142,9 @@ def pixels(image: Any, size: tuple[int, int] | None, colour: bool) -> np.ndarray
     if size is not None and image.size != (size[1], size[0]):
         image = image.resize((size[1], size[0]), Image.Resampling.LANCZOS, reducing_gap=3.0)
     found = np.asarray(image, dtype=np.float32)
-    found = found.clip(0.0, 1.0) if image.mode == "F" else found / np.float32(255.0)
-    return np.repeat(found[:, :, None], 3, axis=2) if colour and found.ndim == 2 else found
-
-
-def _unit(values: np.ndarray, mode: str) -> np.ndarray:
-    """Deep greys from 0 to 1: 16 bits by 65,535; others too if they fit, else by their own largest value."""
-    values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
-    top = float(values.max(initial=0.0))
-    scale = 65535.0
-    if mode == "F":
-        scale = next((bound for bound in (1.0, 255.0, 65535.0) if top <= bound), top)
-    elif top > scale:
-        scale = top
-    return np.asarray(values / np.float32(scale), dtype=np.float32).clip(0.0, 1.0)
+    found = found.clip(0.0, top) if image.mode == "F" else found / np.float32(255.0)
+    found = np.repeat(found[:, :, None], 3, axis=2) if colour and found.ndim == 2 else found
+    return Pixels(found, deep, top)
 
 
 @contextmanager

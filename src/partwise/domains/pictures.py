@@ -18,6 +18,8 @@ import numpy as np
 from partwise.domains.picture_file import (
     Header,
     PictureTrouble,
+    Pixels,
+    divisor,
     picture_suffixes,
     read_header,
     read_picture,
@@ -44,7 +46,9 @@ class Pictures:
     Parameters
     ----------
     data : array of float32 of shape (n, height × width [× 3])
-        From 0, black, to 1, white.
+        From 0, black, to 1, white. Where nothing says which number is white, as in pictures of 32 bits and stacks of
+        numbers other than unsigned bytes, all are divided by one number: 1, 255 or 65,535 if they fit, else the
+        largest.
     names : list of str
         Their files, below the folder.
     shape : tuple of int
@@ -95,8 +99,8 @@ def read_pictures(
     ----------
     path : str or path-like
         A folder of pictures in any format that pillow reads, chosen by the ends of names; an .npy or .npz array of
-        shape (n, height, width) or (n, height, width, 3), or of two dimensions if `size` says what a row is; or a
-        file with several frames, as .tiff and .gif may be.
+        shape (n, height, width) or (n, height, width, 3 or 4), or of two dimensions if `size` says what a row is; or
+        a file with several frames, as .tiff and .gif may be.
     size : tuple of int, optional
         Height and width to resize to. If it is not given, pictures keep their size where it is one, and are resized
         to the median where sizes differ.
@@ -212,7 +216,8 @@ def _of_folder(folder: Path, source: str, wanted: _Wanted, recursive: bool, labe
         notes.append(f"{source}: {frames} files have several frames; the first of each is taken.")
     size, colour, said = _common(list(headers.values()), source, wanted)
     kept = [(folder / name, name, 0) for name in headers]
-    data, there = _filled(kept, size, colour, source, wanted, skipped)
+    data, there, scaled = _filled(kept, size, colour, source, wanted, skipped)
+    said += scaled
     found = [name for name, ok in zip(headers, there) if ok]
     if not found:
         raise DataError(f"{source} has no picture that can be read: {_why(skipped)}.")
@@ -287,15 +292,18 @@ def _filled(
     source: str,
     wanted: _Wanted,
     skipped: dict[str, str],
-) -> tuple[np.ndarray, list[bool]]:
-    """The matrix, allocated once and filled a few pictures at a time; and which of the files are in it."""
+) -> tuple[np.ndarray, list[bool], list[str]]:
+    """The matrix, allocated once and filled a few pictures at a time; which of the files are in it; and notes."""
     width = size[0] * size[1] * (3 if colour else 1)
     spend(4 * len(files) * width)
     data = np.empty((len(files), width), dtype=np.float32)
     there: list[bool] = []
     row = 0
+    # Rows whose white is not known, by the type of their numbers, and the largest of these.
+    deep: dict[str, list[int]] = {}
+    tops: dict[str, float] = {}
 
-    def decoded(one: tuple[Path, str, int]) -> np.ndarray | PictureTrouble:
+    def decoded(one: tuple[Path, str, int]) -> Pixels | PictureTrouble:
         try:
             return read_picture(one[0], size, colour, one[2])
         except PictureTrouble as trouble:
@@ -304,15 +312,34 @@ def _filled(
     with ThreadPoolExecutor(_THREADS) as pool:
         for some in _batches(files):
             for (_, name, _), found in zip(some, pool.map(decoded, some)):
-                there.append(isinstance(found, np.ndarray))
+                there.append(isinstance(found, Pixels))
                 if isinstance(found, PictureTrouble):
                     _skip(skipped, name, found, source, wanted)
                 else:
-                    data[row] = found.reshape(-1)
+                    data[row] = found.values.reshape(-1)
+                    if found.deep is not None:
+                        deep.setdefault(found.deep, []).append(row)
+                        tops[found.deep] = max(tops.get(found.deep, 0.0), found.top)
                     row += 1
             if wanted.progress is not None:
                 wanted.progress(len(there), len(files), len(skipped))
-    return data[:row], there
+    notes = []
+    for kind, rows in sorted(deep.items()):
+        by = divisor(kind, tops[kind])
+        if by != 1.0:
+            # Row by row: a selection of rows would be a copy of all of them.
+            for i in rows:
+                data[i] /= np.float32(by)
+            notes.append(_scaled_note(source, len(rows), tops[kind], by))
+    return data[:row], there, notes
+
+
+def _scaled_note(source: str, count: int, top: float, by: float) -> str:
+    """That pixels without a known white were divided by one number."""
+    return (
+        f"{source}: nothing says which number is white in {count} of the pictures; all of these were divided by "
+        f"{by:,.6g} (the largest is {top:,.6g})."
+    )
 
 
 def _batches(files: list[tuple[Path, str, int]]) -> Iterator[list[tuple[Path, str, int]]]:
@@ -334,7 +361,8 @@ def _of_frames(file: Path, source: str, wanted: _Wanted) -> Pictures:
     size, colour, notes = _common([header] * header.frames, source, wanted)
     skipped: dict[str, str] = {}
     files = [(file, f"frame{i}" if header.frames > 1 else file.name, i) for i in range(header.frames)]
-    data, there = _filled(files, size, colour, source, wanted, skipped)
+    data, there, scaled = _filled(files, size, colour, source, wanted, skipped)
+    notes += scaled
     names = [name for (_, name, _), ok in zip(files, there) if ok]
     if not names:
         raise DataError(f"{source} has no frame that can be read: {_why(skipped)}.")
@@ -359,12 +387,21 @@ def _of_stack(file: Path, source: str, wanted: _Wanted, key: str | None) -> Pict
             "pictures. Give an array of shape (n, height, width) or (n, height, width, 3), or say the size of a row, "
             "as --size 28x28."
         )
-    top = {"u1": 255.0, "u2": 65535.0}.get(values.dtype.str[1:], 1.0)
     spend(4 * values.size)
-    data = values.astype(np.float32) / np.float32(top)
+    data = values.astype(np.float32)
     if not np.isfinite(data).all() or data.min(initial=0.0) < 0:
         raise DataError(f"{source} has pixels that are negative or not finite. Shift or clip them first.")
-    images = data.reshape(-1, *shape)[..., :3] if len(shape) == 3 else data.reshape(-1, *shape)
+    images, notes = data.reshape(-1, *shape), []
+    by = {"u1": 255.0, "u2": 65535.0, "b1": 1.0}.get(values.dtype.str[1:])
+    if by is None:
+        # Eight bits are often kept in longer numbers.
+        top = float(data.max(initial=0.0))
+        by = divisor("F", top)
+        notes = [_scaled_note(source, len(images), top, by)] if by != 1.0 else []
+    images /= np.float32(by)
+    if len(shape) == 3 and shape[2] == 4:
+        # What is transparent is white, as in files.
+        images = images[..., :3] * images[..., 3:] + (1.0 - images[..., 3:])
     colour = len(shape) == 3 if wanted.colour is None else wanted.colour
     if not colour and images.ndim == 4:
         # As pillow turns colours into greys (ITU-R 601).
@@ -376,7 +413,8 @@ def _of_stack(file: Path, source: str, wanted: _Wanted, key: str | None) -> Pict
     labels = next(iter(table.text.values()), None)
     names = table.row_names or [f"row{i}" for i in range(len(images))]
     flat = np.ascontiguousarray(images.reshape(len(images), -1))
-    return Pictures(flat, names, images.shape[1:], source, None if labels is None else np.array(labels))
+    found = None if labels is None else np.array(labels)
+    return Pictures(flat, names, images.shape[1:], source, found, notes=tuple(notes))
 
 
 def _resized(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:

@@ -25,7 +25,15 @@ from partwise.io.table import Table
 from partwise.io.text import find_delimiter, misread, open_text, records
 from partwise.io.title import without_title
 from partwise.io.trailing import without_trailing
-from partwise.io.words import free_name, no_answer, only_text, set_aside, text_column
+from partwise.io.words import (
+    free_name,
+    marked_number,
+    no_answer,
+    only_text,
+    set_aside,
+    shorten,
+    text_column,
+)
 
 _SAMPLE = 100
 #: Bytes that a cell of text takes beside its characters: as a string in a list, and while it is read as a number.
@@ -239,6 +247,7 @@ def _table(body: _Body, source: str, layout: Layout, ready: Prepared, reading: R
         corner=(layout.name(0) or "") if layout.row_names else "",
         notes=(
             *_repeated_names(source, layout, body.names, reading),
+            *(() if ready.row_names is not None else _names_like_numbers(source, layout, body.names)),
             *_thousands(source, [body.grouped[place] for place in places if place in body.grouped]),
             *set_aside(source, list(kept)),
         ),
@@ -265,6 +274,23 @@ def _repeated_names(source: str, layout: Layout, names: Sequence[str], reading: 
         f"{source}: the first column, '{name}', is text and names the rows, though '{word}' occurs {count} times. "
         "If it holds answers or classes, they are not looked at: put another column first, or name the rows by --id.",
     )
+
+
+def _names_like_numbers(source: str, layout: Layout, names: Sequence[str]) -> tuple[str, ...]:
+    """The note on a first column that was taken for the names of rows, and is of numbers with marks in them."""
+    if not layout.row_names or not names or layout.name(0) in UNNAMED:
+        return ()
+    like = [name for name in names if marked_number(name)]
+    if 2 * len(like) <= len(names):
+        return ()
+    return (
+        f"{source}: the first column{_called(layout.name(0))} was taken for the names of rows. Its cells may be "
+        f"numbers, as '{shorten(like[0])}': if they are, take the marks out of them first.",
+    )
+
+
+def _called(name: str | None) -> str:
+    return f", '{name}'," if name and name not in UNNAMED else ""
 
 
 def _thousands(source: str, found: list[tuple[str, int]]) -> tuple[str, ...]:

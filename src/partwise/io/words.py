@@ -16,6 +16,19 @@ DECIMAL_COMMA = re.compile(
 THOUSANDS_COMMA = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 
 
+#: A number that no reader takes for one: blanks or apostrophes between thousands, or a sign of percent or of money.
+_MARKED = re.compile(
+    r"[-+]?\s*[€$£¥₹]?\s*[-+]?(\d{1,3}([ \u00a0\u202f\u2009'’]\d{3})+|\d+)([.,]\d+)?\s*"
+    r"(%|‰|[€$£¥₹]|EUR|USD|GBP|CHF|kr)?"
+)
+
+
+def marked_number(cell: str) -> bool:
+    """Whether a cell is a number with marks that no reader takes off, as '1 000', '10 %' or '$5'."""
+    text = cell.strip()
+    return bool(_MARKED.fullmatch(text)) and not re.fullmatch(r"[-+]?\d+([.,]\d+)?", text)
+
+
 def ordinal(number: int) -> str:
     """1 as '1st', 2 as '2nd', 11 as '11th'."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

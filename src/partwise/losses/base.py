@@ -106,13 +106,15 @@ class Loss(ABC):
         """Whether `parameter` is still to be estimated from the data, by `estimate`."""
         return False
 
-    def estimate(self, X: np.ndarray, Y: np.ndarray) -> Loss:
+    def estimate(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> Loss:
         """The same loss with its parameter estimated from a sample of data and reconstructions.
 
         Parameters
         ----------
         X, Y : arrays of shape (n,)
             Data and reconstructions of a sample of entries.
+        weights : array of shape (n,)
+            How often each of them occurs.
 
         Returns
         -------

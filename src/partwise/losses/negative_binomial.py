@@ -100,13 +100,15 @@ class NegativeBinomial(Loss):
         """Whether the dispersion is left to the data."""
         return self.dispersion is None
 
-    def estimate(self, X: np.ndarray, Y: np.ndarray) -> NegativeBinomial:
+    def estimate(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> NegativeBinomial:
         """The same loss with the dispersion of largest likelihood, given counts and their means.
 
         Parameters
         ----------
         X, Y : arrays of shape (n,)
             Counts, and the means of their distributions.
+        weights : array of shape (n,)
+            How often each count occurs.
 
         Returns
         -------
@@ -118,7 +120,7 @@ class NegativeBinomial(Loss):
         def cost(log_size: float) -> float:
             r = np.exp(log_size)
             likelihood = gammaln(x + r) - gammaln(r) - (x + r) * np.log1p(y / r) + x * (np.log(y) - np.log(r))
-            return -float(likelihood.mean())
+            return -float(np.average(likelihood, weights=weights))
 
         found = minimize_scalar(cost, bounds=(np.log(1e-4), np.log(1e6)), method="bounded")
         return replace(self, dispersion=float(np.exp(-found.x)))

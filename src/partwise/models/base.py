@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -147,9 +148,12 @@ def fit_session(
     if checkpoint is not None:
         saved = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
         saved.claim(type(model).__name__, model.get_params(deep=False), data())
-    bar = ProgressBar(total, title or type(model).__name__, quantity) if model.verbose > 0 else None
+    if not isinstance(model.verbose, Integral | np.bool_):
+        raise ValueError(f"verbose must be a whole number, or True or False; got {model.verbose!r}.")
+    verbose = int(model.verbose)
+    bar = ProgressBar(total, title or type(model).__name__, quantity) if verbose > 0 else None
     session = _on_own_threads(open_session(max_time, bar, saved))
-    return session if model.verbose >= 0 else _without_messages(session)
+    return session if verbose >= 0 else _without_messages(session)
 
 
 @contextmanager

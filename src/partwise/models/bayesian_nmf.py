@@ -28,16 +28,22 @@ from partwise.samplers.as_arviz import as_arviz
 from partwise.samplers.nmf_posterior import LIKELIHOODS, Likelihood, check_proper
 from partwise.samplers.streams import row_numbers
 
-#: Draws of H that a fitted model keeps, in memory and in its file, to explain new rows by.
-KEPT_COMPONENTS = 32
-#: Draws that intervals are read from, at most.
-INTERVAL_DRAWS = 2000
+#: Draws of H by which `transform` explains new rows. A fitted model keeps more of them, in memory and in its file,
+#: for intervals: as many as are so many numbers, and no more than that.
+MEAN_DRAWS, KEPT_NUMBERS, MOST_KEPT = 32, 1 << 20, 400
+#: Draws that intervals are read from, at most; draws beyond an end of an interval below which that is said.
+INTERVAL_DRAWS, FEW_BEYOND = 2000, 4
 #: Draws for new rows that are left out, since they still know where they began.
 _BURN_IN = 10
 #: Numbers of draws × rows × columns that are held at once.
 _AT_ONCE = 1 << 24
 #: Bytes above which `to_arviz` refuses a group that has one number for each draw and entry of X.
 _LARGEST_GROUP = 4e9
+
+
+def spread_out(count: int, most: int) -> np.ndarray:
+    """Up to `most` of the numbers 0 … count − 1, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, most).round().astype(int))
 
 
 @register_model
@@ -98,7 +104,8 @@ class BayesianNMF(FactorModel):
     noise_, noise_std_ : float or None
         Posterior mean and standard deviation of σ²; None for counts.
     components_draws_ : array of shape (n_kept, n_components, n_features)
-        Up to 32 draws of H, by which `transform` explains new rows.
+        Draws of H, by which `transform` and `predict_interval` explain new rows: 32, or up to 400 where they are no
+        more than a million numbers.
     noise_draws_ : array of shape (n_kept,)
         Of σ²; ones for counts.
     rhat_, ess_ : dict of str to float
@@ -207,7 +214,8 @@ class BayesianNMF(FactorModel):
             session.keep(lambda: self._keep(problem, found))
         self._draws, self._data = found.draws, data.array
         if not self.converged_:
-            said = found.convergence.sentence(self.n_draws, self.n_warmup)
+            made = found.n_draws // self.n_chains
+            said = found.convergence.sentence(self.n_draws, self.n_warmup, made)
             warnings.warn(said, ConvergenceWarning, stacklevel=2)
         return self
 
@@ -222,10 +230,10 @@ class BayesianNMF(FactorModel):
         Returns
         -------
         array of shape (n_samples, n_components)
-            The mean over draws of W, a few for each of `components_draws_`. A row's draws do not depend on the rows
-            around it.
+            The mean over draws of W, a few for each of 32 of `components_draws_`. A row's draws do not depend on the
+            rows around it.
         """
-        data, W, draws = self._new_rows(X)
+        data, W, draws = self._new_rows(X, MEAN_DRAWS)
         total, count = np.zeros(W.shape), 0
         for _, drawn in draws:
             total += drawn
@@ -258,8 +266,16 @@ class BayesianNMF(FactorModel):
             W, H = W[::stride], H[::stride]
             dtype = self.components_.dtype
         else:
-            data, _, drawn = self._new_rows(X)
+            data, _, drawn = self._new_rows(X, MOST_KEPT)
             pairs = [(d, A.copy()) for d, A in drawn]
+            beyond = 0.5 * (1.0 - level) * len(pairs)
+            if beyond < FEW_BEYOND:
+                warnings.warn(
+                    f"Intervals of level {level:g} for new rows rest on {len(pairs)} draws, of which about "
+                    f"{beyond:.1g} lie beyond each end: they are too narrow. Lower the level.",
+                    UserWarning,
+                    stacklevel=2,
+                )
             W = np.stack([A for _, A in pairs])
             H = self.components_draws_[[d for d, _ in pairs]].transpose(0, 2, 1)
             dtype = data.X.dtype
@@ -435,7 +451,8 @@ class BayesianNMF(FactorModel):
         self.n_components_ = len(self.components_)
         draws = found.draws
         H = draws["H"].reshape(-1, *draws["H"].shape[2:])
-        chosen = np.unique(np.linspace(0, len(H) - 1, KEPT_COMPONENTS).round().astype(int))
+        most = max(MEAN_DRAWS, min(MOST_KEPT, KEPT_NUMBERS // max(1, H[0].size)))
+        chosen = spread_out(len(H), most)
         self.components_draws_ = np.ascontiguousarray(H[chosen].transpose(0, 2, 1), dtype)
         self.noise_draws_ = draws["noise"].reshape(-1)[chosen].astype(float)
         self.noise_ = float(found.noise.mean) if found.noise is not None else None
@@ -463,8 +480,8 @@ class BayesianNMF(FactorModel):
         W, H, noise = (part.reshape(-1, *part.shape[2:]) for part in found)
         return W, H, noise
 
-    def _new_rows(self, X: Any) -> tuple[Given, np.ndarray, Iterator[tuple[int, np.ndarray]]]:
-        """The data, W that is drawn into, and the draws, the first few of which are left out."""
+    def _new_rows(self, X: Any, most: int) -> tuple[Given, np.ndarray, Iterator[tuple[int, np.ndarray]]]:
+        """The data, W that is drawn into, and the draws of it given `most` draws of H, but the first few."""
         check_is_fitted(self)
         data = self._given(X, reset=False)
         matrix = data.X
@@ -472,11 +489,12 @@ class BayesianNMF(FactorModel):
 
         def draws() -> Iterator[tuple[int, np.ndarray]]:
             rng, numbers = np.random.default_rng(self.seed_), row_numbers(matrix)
-            H, noise = self.components_draws_, self.noise_draws_
+            chosen = spread_out(len(self.components_draws_), most)
+            H, noise = self.components_draws_[chosen], self.noise_draws_[chosen]
             kept = self._likelihood.new_rows(matrix, W, H, noise, self.prior_W_, numbers, rng)
-            for i, one in enumerate(kept):
+            for i, (d, drawn) in enumerate(kept):
                 if i >= min(_BURN_IN, len(H)):
-                    yield one
+                    yield int(chosen[d]), drawn
 
         with whole_session(), own_threads():
             problem = Problem(matrix, self._likelihood.loss, self.prior_W_, update_H=False)

@@ -44,7 +44,13 @@ class BlockNames:
         """The same blocks, those of AnnData as their matrices; other names raise ValueError."""
 
         def blocks() -> Iterator[Any]:
-            for number, block in enumerate(read()):
+            given = read()
+            if not isinstance(given, Iterable):
+                raise ValueError(
+                    "The function given as X must return row blocks, as a list or a generator; it returned "
+                    f"{'nothing' if given is None else f'a {type(given).__name__}'}."
+                )
+            for number, block in enumerate(given):
                 try:
                     names = names_of(block)
                     self._compare(names, number)

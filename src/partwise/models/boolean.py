@@ -290,7 +290,13 @@ class BooleanMF(FactorModel):
         check_is_fitted(self)
         require_well_formed(X)
         X = self._by_parts(X)
-        usage = np.asarray(X.toarray() if hasattr(X, "tocsr") else X, dtype=bool)
+        given = np.asarray(X.toarray() if hasattr(X, "tocsr") else X)
+        usage = given.astype(bool)
+        if not np.array_equal(usage, given):
+            raise ValueError(
+                "inverse_transform needs usage of true and false, or 1 and 0; for probabilities choose from which "
+                "one on a tile is used, as X > 0.5."
+            )
         if usage.ndim != 2 or usage.shape[1] != len(self.components_):
             raise ValueError(
                 f"inverse_transform needs one column for each of the {len(self.components_)} tiles; "

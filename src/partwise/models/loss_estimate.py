@@ -38,7 +38,9 @@ def with_estimated_loss(
         W, Ht = result.state.W, result.state.Ht
         n = problem.X.shape[0]
         rows = np.sort(rng.choice(n, min(n, SAMPLED_ROWS), replace=False))
-        found = loss.estimate(*sampled_entries(problem.X.rows(rows), W[rows], Ht, rng))
+        r = problem.X.row_weight
+        share = None if r is None else np.asarray(r, dtype=float)[rows]
+        found = loss.estimate(*sampled_entries(problem.X.rows(rows), W[rows], Ht, rng, share))
         problem = replace(problem, loss=found)
         if session.stopped:
             break
@@ -46,13 +48,18 @@ def with_estimated_loss(
 
 
 def sampled_entries(
-    X: InMemory, W: np.ndarray, Ht: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Data and reconstructions of observed entries of some rows; columns are drawn at random where rows are long."""
+    X: InMemory, W: np.ndarray, Ht: np.ndarray, rng: np.random.Generator, row_weight: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Data, reconstructions and weights of observed entries of some rows.
+
+    Columns are drawn at random where rows are long.
+    """
     n, m = X.shape
     if n * m > SAMPLED_ENTRIES:
         columns = np.sort(rng.choice(m, max(1, SAMPLED_ENTRIES // n), replace=False))
         X, Ht = X.T.rows(columns).T, Ht[columns]
     weighted, weights = X.arrays(0, n)
-    seen = weights > 0
-    return weighted[seen] / weights[seen], (W @ Ht.T)[seen]
+    # A row of weight 2 is that row twice.
+    often = weights if row_weight is None else weights * row_weight[:, None]
+    seen = often > 0
+    return weighted[seen] / weights[seen], (W @ Ht.T)[seen], often[seen]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -24,7 +25,8 @@ def real(name: str, value: Any, low: float = 0.0, high: float = np.inf) -> float
     ok = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if not ok or not (low <= float(value) <= high) or not np.isfinite(float(value)):
         upper = f" and at most {high:g}" if np.isfinite(high) else ""
-        raise ValueError(f"{name} must be a number of at least {low:g}{upper}; got {value!r}.")
+        finite = "a finite number" if ok and not np.isfinite(float(value)) else "a number"
+        raise ValueError(f"{name} must be {finite} of at least {low:g}{upper}; got {value!r}.")
     return float(value)
 
 
@@ -70,7 +72,12 @@ def check_nmf(model: Any) -> None:
 
 def check_callbacks(model: Any) -> None:
     """Every callback can be called."""
-    for callback in model.callbacks or ():
+    given = () if model.callbacks is None else model.callbacks
+    if not isinstance(given, Iterable):
+        raise ValueError(
+            f"callbacks must be a list of callables that take (info, state); got {given!r}, which is no list."
+        )
+    for callback in given:
         if not callable(callback):
             raise ValueError(f"callbacks must be callables that take (info, state); got {callback!r}.")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from partwise.core import Problem, run
+from partwise.matrix import Dense
 from partwise.models.units import Units, outside
 from partwise.priors import ARD, Prior, Relevance, SumPrior
 from partwise.priors.elastic_net import ElasticNet
@@ -92,6 +94,7 @@ def with_relevance(
     dispersion = prior.dispersion
     if dispersion == "auto" or (dispersion is None and not problem.loss.likelihood):
         dispersion = units.loss(estimated_dispersion(problem, *warm))
+        warn_of_weights(problem)
     pairing = prior.pairing(
         float(outside(problem.X.mean(), units.data)), k, rows, problem.X.shape[1], float(dispersion or 1.0)
     )
@@ -106,10 +109,27 @@ def with_relevance(
     return replace(problem, pairings=(*problem.pairings, pairing))
 
 
+def warn_of_weights(problem: Problem) -> None:
+    """Say that weights count as repetitions, where they add up to far more, or less, than there are entries."""
+    X, r = problem.X, problem.X.row_weight
+    mean = 1.0 if r is None else float(np.mean(np.asarray(r, dtype=float)))
+    if isinstance(X, Dense) and X.weighted:
+        mean *= float(X.weights.sum(dtype=float)) / max(1, int(np.count_nonzero(X.weights)))
+    if not 0.5 <= mean <= 2.0:
+        warnings.warn(
+            f"The weights are {mean:.3g} on average, and ARD takes a weight of 2 for two observations, each with its "
+            "own noise: how many components stay depends on it. If weights only say how rows or entries compare, "
+            "divide them by their mean.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
 def estimated_dispersion(problem: Problem, W: np.ndarray, Ht: np.ndarray) -> float:
     """``2 D / (observations − parameters)`` of a fit: the noise variance, for the Frobenius loss.
 
-    Parameters are counted as entries of the factors that are not zero, less one for the scale of each component.
+    Parameters are counted as entries of the factors that are not zero, less one for the scale of each component. A
+    row of weight w counts as w rows, each with its own row of W.
 
     Raises
     ------
@@ -117,7 +137,9 @@ def estimated_dispersion(problem: Problem, W: np.ndarray, Ht: np.ndarray) -> flo
         If there are hardly more observations than parameters.
     """
     observed = problem.n_observed()
-    left = observed - (np.count_nonzero(W) + np.count_nonzero(Ht) - W.shape[1])
+    r = problem.X.row_weight
+    of_W = float(np.sum(np.count_nonzero(W, axis=1) * (1.0 if r is None else np.asarray(r, dtype=float))))
+    left = observed - (of_W + np.count_nonzero(Ht) - W.shape[1])
     if left < LEFT_OVER * observed:
         raise ValueError(
             f"{W.shape[1]} components leave nothing of {observed:.0f} observed entries to estimate the noise "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -216,6 +217,7 @@ class SourceSeparation(BaseEstimator):
             The model itself.
         """
         self._validate_params()
+        _check_names(examples or {})
         signal = as_signal(X)
         transform = ShortTime.of(as_rate(rate), self.window)
         V = self._magnitudes(transform.forward(signal))
@@ -604,6 +606,16 @@ class SourceSeparation(BaseEstimator):
                 raise ValueError(f"{name} must be a number above 0; got {value!r}.")
         if self.window > 10:
             raise ValueError(f"window is in seconds; {self.window!r} is too long. Give for instance 0.093.")
+
+
+def _check_names(examples: Mapping[str, Any]) -> None:
+    """Refuse names that what is left of the recording has."""
+    for name in examples:
+        if re.fullmatch(r"rest|source\d+", str(name)):
+            raise ValueError(
+                f"An example cannot be called {str(name)!r}: what no example explains is called so. Choose another "
+                "name."
+            )
 
 
 def _whole(name: str, value: Any) -> None:

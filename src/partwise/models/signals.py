@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-#: Loudest samples between which powers and their sums stay within floating point numbers.
-LEAST, MOST = 1e-20, 1e30
+#: Loudest samples between which powers and their sums stay within floating point numbers, of single precision.
+LEAST, MOST = 1e-20, 1e12
 
 
 def as_rate(rate: Any) -> int:

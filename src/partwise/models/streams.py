@@ -82,17 +82,12 @@ def stream(
     heights: list[int] = []
     kinds: set[np.dtype] = set()
     width, weighted, largest, entries = None, False, 0.0, 0
-    for number, block in enumerate(_recut(_arrays(read()))):
-        width = block.shape[1] if width is None else width
-        if block.shape[1] != width:
-            raise ValueError(
-                f"The row blocks of X differ in width: the first has {width} columns, and block {number} has "
-                f"{block.shape[1]}."
-            )
+    for block in _recut(_arrays(read())):
+        width = block.shape[1]
         try:
             span = check(block)
         except ValueError as error:
-            raise ValueError(f"Row block {number}, which begins at row {sum(heights)}: {error}") from error
+            raise ValueError(f"In the row blocks, counted from row {sum(heights)}: {error}") from error
         heights.append(block.shape[0])
         entries += block.size
         kinds.add(block.dtype)
@@ -118,6 +113,7 @@ def stream(
 
 def _arrays(blocks: Iterable[Any]) -> Iterator[Any]:
     """Each block as an array or a CSR matrix of float32 or float64; NaN is left for the model to judge."""
+    width = None
     for number, block in enumerate(blocks):
         try:
             require_well_formed(block, "it")
@@ -126,9 +122,19 @@ def _arrays(blocks: Iterable[Any]) -> Iterator[Any]:
                 accept_sparse="csr",
                 dtype=[np.float64, np.float32],
                 ensure_all_finite=False,
+                ensure_min_samples=0,
             )
         except ValueError as error:
             raise ValueError(f"Row block {number} of X: {error}") from error
+        if made.shape[0] == 0:
+            # As a query of a database may give.
+            continue
+        width = made.shape[1] if width is None else width
+        if made.shape[1] != width:
+            raise ValueError(
+                f"The row blocks of X differ in width: the first has {width} columns, and block {number} has "
+                f"{made.shape[1]}."
+            )
         if sp.issparse(made) and not made.has_canonical_format:
             made = made.copy()
             made.sum_duplicates()

@@ -25,6 +25,8 @@ from partwise.samplers.recording import Draw, Recorder, Trace
 StateT = TypeVar("StateT", bound=RunState)
 #: Seconds of steps between two looks at the bar and the checkpoint.
 _BLOCK_SECONDS = 0.25
+#: Chains that run at the same time, at most.
+MOST_AT_ONCE = 64
 #: Points of the trace of the log-posterior over all steps, warm-up included.
 TRACE_POINTS = 4096
 
@@ -306,7 +308,8 @@ def sample_chains(
         ``observe(prepared, draw)`` returns what recorders are shown of a draw, such as the draw with its components
         in the order of the reference. By default the draw itself.
     max_workers : int, optional
-        Chains that run at the same time; by default as many as partwise uses threads. It changes no draw.
+        Chains that run at the same time; all by default, also where there are fewer cores, so that none has hardly
+        begun when time is up. It changes no draw.
     name : str
         Under which a checkpoint keeps the chains; chains without a name are not kept.
 
@@ -366,7 +369,7 @@ class _Crew:
     def __init__(self, session: Session, n_chains: int, max_workers: int | None) -> None:
         self.session, self.n_chains = session, n_chains
         threads = get_threads()
-        self.workers = max(1, min(n_chains, threads if max_workers is None else max_workers))
+        self.workers = max(1, min(n_chains, MOST_AT_ONCE if max_workers is None else max_workers))
         self.inner_threads = max(1, threads // self.workers)
         self.ended = Event()
         self._lock = Lock()

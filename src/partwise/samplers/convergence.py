@@ -35,13 +35,15 @@ class Convergence:
         small = all(value <= RHAT for value in self.rhat.values())
         return small and all(value >= ESS for value in self.ess.values())
 
-    def sentence(self, n_draws: int, n_warmup: int) -> str:
+    def sentence(self, n_draws: int, n_warmup: int, made: int | None = None) -> str:
         """What to do about chains that have not converged.
 
         Parameters
         ----------
         n_draws, n_warmup : int
             Draws and warm-up of each chain.
+        made : int, optional
+            The draws that each chain made, where it was stopped.
 
         Returns
         -------
@@ -49,9 +51,14 @@ class Convergence:
             One sentence with the worst figures.
         """
         if not self.rhat or any(np.isnan(value) for value in self.rhat.values()):
+            if made is not None and made < n_draws:
+                return (
+                    f"Whether the chains have converged cannot be told: they were stopped after {made} of {n_draws} "
+                    "draws each. Give them more time."
+                )
             return (
                 f"Whether the chains have converged cannot be told from {n_draws} draws each: raise n_draws, for "
-                "instance to 500."
+                f"instance to {max(500, 4 * n_draws)}."
             )
         worst = max(self.rhat, key=self.rhat.__getitem__)
         least = min(self.ess, key=self.ess.__getitem__)
@@ -61,6 +68,11 @@ class Convergence:
         if self.ess[least] < ESS:
             size = f"{self.ess[least]:.0f} (wanted: at least {ESS:g})"
             said.append(f"the effective sample size of the {least} is {size}")
+        if made is not None and made < n_draws:
+            return (
+                f"The chains have not converged: {' and '.join(said)}. They were stopped after {made} of {n_draws} "
+                "draws each: give them more time; intervals are not to be trusted yet."
+            )
         return (
             f"The chains have not converged: {' and '.join(said)}. Raise n_draws, for instance to {4 * n_draws}, and "
             f"n_warmup, for instance to {4 * max(n_warmup, 100)}; intervals are not to be trusted yet."
