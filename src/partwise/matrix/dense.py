@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 
 from partwise.losses import Loss
 from partwise.matrix.base import InMemory, Matrix, RowSlab, block_height
+from partwise.matrix.fill_kernels import fill_rows, pack
 from partwise.matrix.kernels import (
     add_column_squares,
     copy_columns,
     fill_and_measure,
-    keep_observed,
     row_squares,
     square_errors,
 )
 from partwise.matrix.loss_kernels import kernels_for
-from partwise.matrix.narrow import times
+from partwise.matrix.narrow import may_be_narrow, times
 from partwise.parallel import over_rows, own_threads, worthwhile
 
 #: Entries of one temporary part of reconstructions: about 2 MB in double precision, to stay in cache.
@@ -261,11 +262,8 @@ class Dense(InMemory):
         """
         out = np.empty((self.shape[0], Bc.shape[1]), self.dtype)
 
-        def task(part: slice, Y: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
-            keep_observed(u, v, Y)
-            return (self._times(Y, part, Bc),)
-
-        self._over_parts(A, B, (out,), task)
+        fill = self._filling(A, B)
+        self._over_ranges((out,), lambda part: (self._times(fill(part)[0], part, Bc),))
         return out
 
     def filled_product_and_error(
@@ -292,17 +290,47 @@ class Dense(InMemory):
             return self.filled_product(A, B, Bc), float(rows @ self.row_weight)
         out = np.empty((self.shape[0], Bc.shape[1]), self.dtype)
         errors: dict[int, float] = {}
+        fill = self._filling(A, B)
 
-        def task(part: slice, Y: np.ndarray, u: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
-            sums = np.empty(len(Y))
-            fill_and_measure(u, v, Y, sums)
+        def task(part: slice) -> tuple[np.ndarray, ...]:
+            Y, sums = fill(part)
             errors[part.start] = float(
                 sums.sum() if self.row_weight is None else sums @ self.row_weight[part]
             )
             return (self._times(Y, part, Bc),)
 
-        self._over_parts(A, B, (out,), task)
+        self._over_ranges((out,), task)
         return out, sum(errors[start] for start in sorted(errors))
+
+    def _filling(self, A: np.ndarray, B: np.ndarray) -> Callable[[slice], tuple[np.ndarray, np.ndarray]]:
+        """A function that fills in a range of rows of memory by A Bᵀ, until its next call on the same thread.
+
+        It also returns the squared error of each row.
+        """
+        u, v = self._u, self._v
+        assert v is not None
+        left, right = (B, A) if self._transposed else (A, B)
+        if not (may_be_narrow(right) and u.dtype == v.dtype == left.dtype == right.dtype):
+
+            def by_blas(part: slice) -> tuple[np.ndarray, np.ndarray]:
+                Y, errors = left[part] @ right.T, np.empty(len(u[part]))
+                fill_and_measure(u[part], v[part], Y, errors)
+                return Y, errors
+
+            return by_blas
+        packed, left = pack(right), np.ascontiguousarray(left)
+        # Fresh memory for each part would take about as long to come by as to fill.
+        held: dict[int, np.ndarray] = {}
+
+        def fill(part: slice) -> tuple[np.ndarray, np.ndarray]:
+            height, thread = len(u[part]), get_ident()
+            if thread not in held or len(held[thread]) < height:
+                held[thread] = np.empty((height, u.shape[1]), u.dtype)
+            Y, errors = held[thread][:height], np.empty(height)
+            fill_rows(left[part], packed, u[part], v[part], Y, errors)
+            return Y, errors
+
+        return fill
 
     def squared_error(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Σ_j (x − (A Bᵀ))² of each row, over entries whose weight is not 0; inner weights count.
@@ -352,19 +380,32 @@ class Dense(InMemory):
         """Reconstruct A Bᵀ a few rows of memory at a time, and put together what `task` makes of each part of it.
 
         A task is given a range of rows of memory, the reconstruction there, which it may write into, and u and v
-        beside it (v is empty without weights). It returns a piece of each of `outs`: the rows of that range, or,
-        where memory holds the transpose, what the range adds to all rows. Parts are small enough to stay in cache,
-        and are added up in an order that depends on the shape alone.
+        beside it (v is empty without weights).
         """
         left, right = (B, A) if self._transposed else (A, B)
+
+        def piece(part: slice) -> tuple[np.ndarray, ...]:
+            v = self._u[:0] if self._v is None else self._v[part]
+            return task(part, left[part] @ right.T, self._u[part], v)
+
+        self._over_ranges(outs, piece)
+
+    def _over_ranges(
+        self, outs: tuple[np.ndarray, ...], piece: Callable[[slice], tuple[np.ndarray, ...]]
+    ) -> None:
+        """Put together what `piece` makes of ranges of rows of memory.
+
+        It returns a piece of each of `outs`: the rows of that range, or, where memory holds the transpose, what the
+        range adds to all rows. Parts are small enough to stay in cache, and are added up in an order that depends on
+        the shape alone.
+        """
         n, m = self._u.shape
         height = max(1, PART_ENTRIES // max(1, m))
         starts = range(0, n, height)
 
         def pieces(start: int, stop: int) -> tuple[slice, tuple[np.ndarray, ...]]:
             part = slice(start, min(stop, n))
-            v = self._u[:0] if self._v is None else self._v[part]
-            return part, task(part, left[part] @ right.T, self._u[part], v)
+            return part, piece(part)
 
         def stack(first: int, last: int) -> None:
             for start in range(first, last, height):

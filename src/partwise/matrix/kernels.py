@@ -73,17 +73,11 @@ def scatter_columns(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
-def keep_observed(u: np.ndarray, v: np.ndarray, Y: np.ndarray) -> None:
-    """Put the data u into the reconstruction Y wherever their weight v is not 0."""
-    for i in range(Y.shape[0]):
-        for j in range(Y.shape[1]):
-            filled = u[i, j] if v[i, j] != 0.0 else Y[i, j]
-            Y[i, j] = filled
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "arcp", "reassoc"})
 def fill_and_measure(u: np.ndarray, v: np.ndarray, Y: np.ndarray, errors: np.ndarray) -> None:
-    """As `keep_observed`, and into `errors` the squared distances of the data u from the reconstruction, by rows."""
+    """Put the data u into the reconstruction Y wherever their weight v is not 0.
+
+    Into `errors` go the squared distances of the data from the reconstruction, by rows.
+    """
     for i in range(Y.shape[0]):
         total = 0.0
         for j in range(Y.shape[1]):

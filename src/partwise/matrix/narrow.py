@@ -40,14 +40,16 @@ def times(X: np.ndarray, B: np.ndarray) -> np.ndarray:
     return _along(X, B) if X.flags.c_contiguous else _down(X.T, B)
 
 
+def may_be_narrow(B: np.ndarray) -> bool:
+    """Whether products with this matrix have kernels of their own here, likely to be faster than BLAS."""
+    return AT_HAND and B.dtype in (np.float32, np.float64) and 1 < B.shape[1] < WIDE and bool(B.size > SMALL)
+
+
 def _suits(X: np.ndarray, B: np.ndarray) -> bool:
     """Whether our own kernels can do it, and are likely to do it faster than BLAS."""
     return (
-        AT_HAND
-        and X.dtype == B.dtype
-        and X.dtype in (np.float32, np.float64)
-        and 1 < B.shape[1] < WIDE
-        and B.size > SMALL
+        X.dtype == B.dtype
+        and may_be_narrow(B)
         and len(X) > 0
         and (X.flags.c_contiguous or X.flags.f_contiguous)
     )
