@@ -37,7 +37,7 @@ demo: $(READY)
 	$(BIN)/partwise demo -o partwise-demo
 
 test: $(READY_DEV)
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: $(READY_DEV)
 	$(BIN)/ruff check .

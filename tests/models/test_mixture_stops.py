@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partwise import MixtureClassifier
 from partwise.core import Checkpoint, Interrupted
-from partwise.mixture import contrastive, multiplicative, start
+from partwise.mixture import contrastive, multiplicative, penalty, start
 from partwise.mixture.generative import GaussianEM
 from partwise.mixture.lbfgs import Lbfgs
 from partwise.mixture.multiplicative import Multiplicative
@@ -29,6 +29,12 @@ SETTINGS = {
     "multiplicative": {"optimizer": "multiplicative", "max_iter": 40},
     "em": {"training": "em", "init": "random", "tol": 0.0, "max_iter": 40},
 }
+
+
+@pytest.fixture(autouse=True)
+def few_penalties(monkeypatch):
+    """Among three: each takes ten fits."""
+    monkeypatch.setattr(penalty, "FEW", (1e-4, 1e-2, 1.0))
 
 
 @pytest.fixture(scope="module")

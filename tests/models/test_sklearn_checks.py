@@ -22,6 +22,7 @@ from partwise import (
     SymmetricNMF,
     TopicModel,
 )
+from partwise.mixture import penalty
 from partwise.models.yes_no import to_bit_table
 
 REPEATED = (
@@ -139,7 +140,9 @@ def expected_failures(estimator):
     ],
     expected_failed_checks=expected_failures,
 )
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(estimator, check, monkeypatch):
+    # A penalty is chosen among two: each takes ten fits.
+    monkeypatch.setattr(penalty, "FEW", (1e-3, 0.1))
     check(estimator)
 
 
