@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from calling import call
 
 import partwise
 from partwise.interrupts import terminable
@@ -38,7 +39,8 @@ def test_a_terminated_fit_writes_what_it_found(tmp_path):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
     )
     assert process.stdout.readline() == b"begun\n"
-    time.sleep(0.5)
+    # (A first result, on a machine that is busy with other tests.)
+    time.sleep(2.0)
     process.terminate()
     process.communicate(timeout=60)
     assert process.returncode == 143
@@ -133,3 +135,13 @@ def run(folder, arguments, stdout, unbuffered, stderr=subprocess.PIPE):
     return subprocess.run(
         command, stdout=stdout, stderr=stderr, cwd=folder, env=environment, timeout=120, check=False
     )
+
+
+def test_ctrl_c_before_there_is_a_result_is_said(tmp_path, monkeypatch, capsys):
+    def pressed(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("partwise.compare", pressed)
+    np.savetxt(tmp_path / "X.csv", np.ones((6, 4)), delimiter=",")
+    assert call("compare", tmp_path / "X.csv", "-k", 2, "-o", tmp_path / "out", "-q") == 130
+    assert capsys.readouterr().err == "partwise: stopped.\n"

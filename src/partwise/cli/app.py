@@ -44,6 +44,10 @@ VERBS = {
 }
 
 
+class _StoppedError(Exception):
+    """Ctrl-C ended a verb that had nothing to keep."""
+
+
 class Verbs(ListedGroup):
     """The verbs above, and those that installed packages name in the entry points of the group "partwise.verbs"."""
 
@@ -52,6 +56,13 @@ class Verbs(ListedGroup):
         return {
             name: f"From the package {package_of(entry)}." for name, entry in named("partwise.verbs").items()
         }
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the verb; the library of the command line would end on Ctrl-C without a word."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _StoppedError from None
 
     def imported(self, name: str) -> Callable[..., Any] | typer.Typer:
         """The function of such a verb, or its group."""
@@ -113,7 +124,7 @@ def outcome(arguments: list[str] | None) -> int:
             with printing():
                 # What is still to be written is written here, and not when Python ends.
                 pass
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, _StoppedError):
         return _stopped()
     except BrokenPipeError:
         give_up_output()
@@ -143,7 +154,9 @@ def outcome(arguments: list[str] | None) -> int:
 
 
 def _stopped() -> int:
-    print("Stopped.", file=sys.stderr)
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print("partwise: stopped.", file=sys.stderr, flush=True)
     return INTERRUPTED
 
 
