@@ -125,3 +125,24 @@ def test_bad_folders_get_a_sentence(folder, tmp_path, capsys):
     assert "1 of 31 pictures cannot be read and were left out: a/text.png" in capsys.readouterr().err
     summary = json.loads((tmp_path / "o" / "summary.json").read_text())
     assert summary["skipped"] == [{"name": "a/text.png", "why": "it is no picture, whatever its name says"}]
+
+
+def test_new_pictures_without_a_known_white_are_divided_as_those_of_the_fit(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    parts = rng.random((3, 64))
+    for name in ("all", "dark"):
+        (tmp_path / name).mkdir()
+    for i in range(12):
+        image = (rng.random(3) @ parts * 0.7).reshape(8, 8).astype(np.float32)
+        Image.fromarray(image).save(tmp_path / "all" / f"{i:02d}.tif")
+        if image.max() <= 1:
+            Image.fromarray(image).save(tmp_path / "dark" / f"{i:02d}.tif")
+    out = tmp_path / "out"
+    assert call("parts", tmp_path / "all", "-k", 3, "-o", out, "-q") == 0
+    assert "divided by 255" in capsys.readouterr().err
+    assert call("transform", out / "model.partwise", tmp_path / "dark", "-o", tmp_path / "W.csv") == 0
+    assert "divided by 255, as those of the fit" in capsys.readouterr().err
+    fitted, new = read(out / "W.csv"), read(tmp_path / "W.csv")
+    assert 0 < len(new.row_names) < 12
+    rows = [fitted.row_names.index(name) for name in new.row_names]
+    np.testing.assert_allclose(new.data, fitted.data[rows], rtol=1e-3, atol=1e-4)

@@ -276,3 +276,26 @@ def test_entry_weights_count_over_the_largest_of_them():
     weights = rng.random(X.shape) + 0.1
     first, other = (SemiSupervisedNMF(3).fit(X, y, weights=weights * unit) for unit in (1.0, 2.0**60))
     np.testing.assert_array_equal(first.components_, other.components_)
+
+
+def classes_of_counts(n=60):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, n)
+    return rng.poisson(1 + 6 * np.kron(np.eye(3), np.ones((1, 4)))[y]).astype(float), y
+
+
+def test_what_parts_say_of_classes_counts_rows_by_their_weights():
+    X, y = classes_of_counts()
+    times = np.where(y == 0, 5, 1)
+    settings = {"tol": 1e-9, "max_iter": 3000}
+    weighted = SemiSupervisedNMF(3, **settings).fit(X, y, sample_weight=times)
+    repeated = SemiSupervisedNMF(3, **settings).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.class_information_, repeated.class_information_, rtol=1e-3)
+
+
+@pytest.mark.parametrize("Model", MODELS)
+def test_the_dispersion_of_counts_is_estimated_from_the_data_alone(Model):
+    X, y = classes_of_counts()
+    model = Model(3, beta_loss="negative-binomial").fit(X, y)
+    assert model.loss_.dispersion < 0.05
+    assert model.score(X, y) > 0.8

@@ -518,3 +518,23 @@ def test_entries_of_factors_that_missing_data_do_not_bound_have_a_bound(monkeypa
     model.fit(X)
     # (Factors are pushed on along their last moves, past the bound, by less than as much again.)
     assert max(most) <= 40.0 < free
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_starts_of_data_with_gaps_count_rows_by_their_weights(sparse):
+    """A row of weight 2 is that row twice, and rows of weight 0 are not there, from the start on."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(rng.gamma(1, 2, (40, 3)) @ rng.gamma(1, 2, (3, 12)) + 0.3).astype(float)
+    times = np.arange(40) % 3
+    loud = X.copy()
+    loud[times == 0] *= 1000
+    gaps = rng.random(X.shape) < 0.15
+
+    def first(values, holes, **more):
+        values = np.where(holes, np.nan, values)
+        data = sp.csr_matrix(values) if sparse else values
+        return NMF(3, beta_loss="kl", max_iter=5).fit(data, **more).history_["objective"][0]
+
+    repeated = first(np.repeat(X, times, axis=0), np.repeat(gaps, times, axis=0))
+    assert first(X, gaps, sample_weight=times) == pytest.approx(repeated, rel=1e-6)
+    assert first(loud, gaps, sample_weight=times) == pytest.approx(repeated, rel=1e-6)

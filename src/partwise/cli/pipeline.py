@@ -44,8 +44,9 @@ Pictures = Sequence[tuple[str, Callable[[Path], None]]]
 @dataclass(frozen=True)
 class Samples:
     """Rows to learn from: X, names of rows and (where there are any) of columns, the file, labels, and the shape of a
-    row where rows are pictures. `more` are further arguments of the model's fit, `coding` says how the file was read,
-    `named` whether the names of the rows are those of the file.
+    row where rows are pictures, with `white`, what those without a known white were divided by. `more` are further
+    arguments of the model's fit, `coding` says how the file was read, `named` whether the names of the rows are those
+    of the file.
     """
 
     X: Any
@@ -57,6 +58,7 @@ class Samples:
     more: dict[str, Any] = field(default_factory=dict)
     coding: Any = None
     named: bool = True
+    white: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
     def read(cls, data: Path, model: Any, reading: dict[str, Any]) -> Samples:
@@ -79,7 +81,9 @@ class Samples:
 
             size = (shape[0], shape[1])
             key = reading.get("key") or (coding.options.get("key") if coding else None)
-            return cls.of_pictures(read_pictures(data, size=size, colour=len(shape) > 2, key=key))
+            white = tuple(getattr(first, "picture_white_", None) or (0.0, 0.0))
+            found = read_pictures(data, size=size, colour=len(shape) > 2, key=key, white=white)
+            return cls.of_pictures(found)
         if coding is not None:
             say_coding(str(data), coding, reading)
         elif hasattr(first, "feature_names_in_"):
@@ -104,7 +108,9 @@ class Samples:
         """Of pictures that `partwise.domains.read_pictures` read; what it noted is said."""
         for note in pictures.notes:
             say(f"Note: {note}")
-        return cls(pictures.data, pictures.names, None, pictures.source, y, pictures.shape)
+        return cls(
+            pictures.data, pictures.names, None, pictures.source, y, pictures.shape, white=pictures.white
+        )
 
 
 def right_way_round(data: Path, table: Any, coding: Any, how: dict[str, Any]) -> Any:
@@ -368,6 +374,8 @@ def prepare_to_keep(model: Any, samples: Samples) -> None:
         steps[0].feature_names_in_ = np.array(samples.columns, dtype=object)
     if samples.shape is not None:
         steps[0].picture_shape_ = [int(side) for side in samples.shape]
+    if any(samples.white):
+        steps[0].picture_white_ = [float(white) for white in samples.white]
     if samples.coding is not None:
         steps[0].reading_ = samples.coding.kept()
 

@@ -61,6 +61,9 @@ class Pictures:
         Files that could not be read, and why.
     notes : tuple of str
         Sentences for the user: what was resized or left out.
+    white : tuple of float
+        What pixels of floating-point numbers, and of whole numbers of 32 bits, were divided by; 0 where there are
+        none.
     """
 
     data: np.ndarray
@@ -70,6 +73,11 @@ class Pictures:
     labels: np.ndarray | None = None
     skipped: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    white: tuple[float, float] = (0.0, 0.0)
+
+
+#: The types of numbers whose white is not known, in the order of `Pictures.white`.
+_DEEP = ("F", "I")
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,7 @@ class _Wanted:
     colour: bool | None
     strict: bool
     progress: Progress | None
+    white: tuple[float, float]
 
 
 def read_pictures(
@@ -91,6 +100,7 @@ def read_pictures(
     labels: bool = False,
     strict: bool = False,
     key: str | None = None,
+    white: tuple[float, float] = (0.0, 0.0),
     progress: Progress | None = None,
 ) -> Pictures:
     """Return the pictures of a folder, or of a stack, one in each row.
@@ -114,6 +124,8 @@ def read_pictures(
         Whether a file that cannot be read is an error; otherwise it is left out and listed in `skipped`.
     key : str, optional
         The array of an .npz.
+    white : tuple of float, optional
+        What pixels without a known white are divided by, as `Pictures.white` of others; 0 finds it here.
     progress : callable, optional
         Called as ``progress(done, of, skipped)`` while pictures are read.
 
@@ -145,7 +157,7 @@ def read_pictures(
     Image = require_pillow()
     if size is not None and min(size) < 1:
         raise DataError(f"A picture has at least one pixel; got a size of {size[0]} × {size[1]}.")
-    wanted = _Wanted(size, colour, strict, progress)
+    wanted = _Wanted(size, colour, strict, progress, white)
     with limited(source), _hushed(Image):
         if place.is_dir():
             return _of_folder(place, source, wanted, recursive, labels)
@@ -216,7 +228,7 @@ def _of_folder(folder: Path, source: str, wanted: _Wanted, recursive: bool, labe
         notes.append(f"{source}: {frames} files have several frames; the first of each is taken.")
     size, colour, said = _common(list(headers.values()), source, wanted)
     kept = [(folder / name, name, 0) for name in headers]
-    data, there, scaled = _filled(kept, size, colour, source, wanted, skipped)
+    data, there, white, scaled = _filled(kept, size, colour, source, wanted, skipped)
     said += scaled
     found = [name for name, ok in zip(headers, there) if ok]
     if not found:
@@ -233,7 +245,7 @@ def _of_folder(folder: Path, source: str, wanted: _Wanted, recursive: bool, labe
             raise DataError(
                 f"{source} has no folders to take labels from; put the pictures of each label in one."
             )
-    return Pictures(data, found, shape, source, labels, tuple(skipped.items()), (*notes, *said))
+    return Pictures(data, found, shape, source, labels, tuple(skipped.items()), (*notes, *said), white)
 
 
 def _listed(folder: Path, recursive: bool) -> tuple[list[Path], int]:
@@ -292,8 +304,11 @@ def _filled(
     source: str,
     wanted: _Wanted,
     skipped: dict[str, str],
-) -> tuple[np.ndarray, list[bool], list[str]]:
-    """The matrix, allocated once and filled a few pictures at a time; which of the files are in it; and notes."""
+) -> tuple[np.ndarray, list[bool], tuple[float, float], list[str]]:
+    """The matrix, allocated once and filled a few pictures at a time; which of the files are in it.
+
+    Also what pixels without a known white were divided by, and notes.
+    """
     width = size[0] * size[1] * (3 if colour else 1)
     spend(4 * len(files) * width)
     data = np.empty((len(files), width), dtype=np.float32)
@@ -324,21 +339,25 @@ def _filled(
             if wanted.progress is not None:
                 wanted.progress(len(there), len(files), len(skipped))
     notes = []
+    white = dict(zip(_DEEP, wanted.white))
     for kind, rows in sorted(deep.items()):
-        by = divisor(kind, tops[kind])
+        by = white[kind] = white[kind] or divisor(kind, tops[kind])
         if by != 1.0:
             # Row by row: a selection of rows would be a copy of all of them.
             for i in rows:
                 data[i] /= np.float32(by)
-            notes.append(_scaled_note(source, len(rows), tops[kind], by))
-    return data[:row], there, notes
+        if by != 1.0 or wanted.white[_DEEP.index(kind)]:
+            notes.append(_scaled_note(source, len(rows), tops[kind], by, wanted.white[_DEEP.index(kind)] > 0))
+    used = (white["F"], white["I"]) if deep else wanted.white
+    return data[:row], there, used, notes
 
 
-def _scaled_note(source: str, count: int, top: float, by: float) -> str:
+def _scaled_note(source: str, count: int, top: float, by: float, given: bool) -> str:
     """That pixels without a known white were divided by one number."""
+    as_before = ", as those of the fit" if given else ""
     return (
         f"{source}: nothing says which number is white in {count} of the pictures; all of these were divided by "
-        f"{by:,.6g} (the largest is {top:,.6g})."
+        f"{by:,.6g}{as_before} (the largest is {top:,.6g})."
     )
 
 
@@ -361,13 +380,13 @@ def _of_frames(file: Path, source: str, wanted: _Wanted) -> Pictures:
     size, colour, notes = _common([header] * header.frames, source, wanted)
     skipped: dict[str, str] = {}
     files = [(file, f"frame{i}" if header.frames > 1 else file.name, i) for i in range(header.frames)]
-    data, there, scaled = _filled(files, size, colour, source, wanted, skipped)
+    data, there, white, scaled = _filled(files, size, colour, source, wanted, skipped)
     notes += scaled
     names = [name for (_, name, _), ok in zip(files, there) if ok]
     if not names:
         raise DataError(f"{source} has no frame that can be read: {_why(skipped)}.")
     shape = (*size, 3) if colour else size
-    return Pictures(data, names, shape, source, None, tuple(skipped.items()), tuple(notes))
+    return Pictures(data, names, shape, source, None, tuple(skipped.items()), tuple(notes), white)
 
 
 def _of_stack(file: Path, source: str, wanted: _Wanted, key: str | None) -> Pictures:
@@ -391,13 +410,15 @@ def _of_stack(file: Path, source: str, wanted: _Wanted, key: str | None) -> Pict
     data = values.astype(np.float32)
     if not np.isfinite(data).all() or data.min(initial=0.0) < 0:
         raise DataError(f"{source} has pixels that are negative or not finite. Shift or clip them first.")
-    images, notes = data.reshape(-1, *shape), []
+    images, notes, white = data.reshape(-1, *shape), [], wanted.white
     by = {"u1": 255.0, "u2": 65535.0, "b1": 1.0}.get(values.dtype.str[1:])
     if by is None:
         # Eight bits are often kept in longer numbers.
         top = float(data.max(initial=0.0))
-        by = divisor("F", top)
-        notes = [_scaled_note(source, len(images), top, by)] if by != 1.0 else []
+        by = wanted.white[0] or divisor("F", top)
+        white = (by, wanted.white[1])
+        if by != 1.0 or wanted.white[0]:
+            notes = [_scaled_note(source, len(images), top, by, wanted.white[0] > 0)]
     images /= np.float32(by)
     if len(shape) == 3 and shape[2] == 4:
         # What is transparent is white, as in files.
@@ -414,7 +435,7 @@ def _of_stack(file: Path, source: str, wanted: _Wanted, key: str | None) -> Pict
     names = table.row_names or [f"row{i}" for i in range(len(images))]
     flat = np.ascontiguousarray(images.reshape(len(images), -1))
     found = None if labels is None else np.array(labels)
-    return Pictures(flat, names, images.shape[1:], source, found, notes=tuple(notes))
+    return Pictures(flat, names, images.shape[1:], source, found, notes=tuple(notes), white=white)
 
 
 def _resized(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:

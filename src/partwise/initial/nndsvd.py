@@ -82,7 +82,9 @@ class _Completed:
                 return np.where(some, total / np.where(some, seen, 1), mean).astype(X.dtype)
 
             self.r = means(X.product(ones_m), X.weight_product(ones_m))
-            self.c = means(X.transposed_product(ones_n), X.transposed_weight_product(ones_n))
+            # A row of weight 2 is that row twice in the means of columns, too.
+            often = ones_n if self.root is None else np.asarray(X.row_weight, X.dtype)[:, None]
+            self.c = means(X.transposed_product(often), X.transposed_weight_product(often))
             if signed:
                 self.r = ones_n
             else:

@@ -237,6 +237,8 @@ FEATURES: dict[str, Any] = {
     "feature_names_in_": Maybe(Array("OU", ("n_features",))),
     # Of models that were fitted to pictures, by the command line: height, width, and 3 where they have colours.
     "picture_shape_": Maybe(ListOf(Number("i", 1))),
+    # What pixels without a known white were divided by: floating-point numbers, and whole numbers of 32 bits.
+    "picture_white_": Maybe(ListOf(Number("f", 0))),
     # How the command line read the data; see `partwise.io.Coding`.
     "reading_": Maybe(
         Record(

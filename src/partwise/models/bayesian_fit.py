@@ -19,7 +19,7 @@ from partwise.samplers.nmf_posterior import Likelihood
 from partwise.solvers import best_solver
 
 #: Entries of the reconstruction that are watched for convergence, at most.
-MARKED_ENTRIES = 50
+MARKED_ENTRIES = 200
 #: Iterations of NMF that a start is worth.
 _START_ITERATIONS = 200
 #: Standard deviation of the logarithm of the random change of each entry of a start.

@@ -110,9 +110,10 @@ class BayesianNMF(FactorModel):
         Of σ²; ones for counts.
     rhat_, ess_ : dict of str to float
         Of quantities that do not depend on the order of components ("log-posterior", "noise variance",
-        "reconstruction"): the largest R-hat, and the smallest effective sample size (Vehtari et al. 2021).
+        "reconstruction"): the largest R-hat, and the smallest effective sample size (Vehtari et al. 2021). Of the
+        reconstruction up to 200 entries are watched, drawn at random.
     converged_ : bool
-        Whether all R-hat are at most 1.05, and all effective sample sizes at least 100.
+        Whether all of these R-hat are at most 1.05, and all effective sample sizes at least 100.
     log_posterior_, log_likelihood_ : float
         Means over the draws; the log-posterior up to a constant.
     prior_W_, prior_H_ : Prior

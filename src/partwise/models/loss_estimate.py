@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from partwise.core import Problem, Session, run
-from partwise.matrix import InMemory
+from partwise.matrix import InMemory, Joined
 from partwise.solvers.base import AlternatingSolver
 
 #: How a parameter of the loss is estimated: how often, iterations before each time, and from how many rows and
@@ -40,7 +40,9 @@ def with_estimated_loss(
         rows = np.sort(rng.choice(n, min(n, SAMPLED_ROWS), replace=False))
         r = problem.X.row_weight
         share = None if r is None else np.asarray(r, dtype=float)[rows]
-        found = loss.estimate(*sampled_entries(problem.X.rows(rows), W[rows], Ht, rng, share))
+        # Labels beside the data are not drawn from its distribution.
+        X = problem.X.X if isinstance(problem.X, Joined) else problem.X
+        found = loss.estimate(*sampled_entries(X.rows(rows), W[rows], Ht[: X.shape[1]], rng, share))
         problem = replace(problem, loss=found)
         if session.stopped:
             break

@@ -119,7 +119,8 @@ class MixtureClassifier(PartsMixin, ClassifierMixin, BaseEstimator):
         Means of the samples of its class that each component is responsible for; for "em", once it has converged,
         the means of the Gaussians.
     component_samples_ : array of shape (n_all,)
-        How many of the samples of its class each component is responsible for. Where the classes are simple most
+        How many of the samples of its class each component is responsible for; weights are taken over their mean.
+        Where the classes are simple most
         components are responsible for none: their means are of nothing that occurs.
     penalty_ : float
         λ as used.

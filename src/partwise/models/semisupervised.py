@@ -228,7 +228,8 @@ class WithLabels(ClassifierMixin, NMFVariant):
         self.classes_, self.multilabel_ = labels.classes, labels.multilabel
         total = max(float(self.label_components_.sum()), 1e-300)
         self.class_importance_ = self.label_components_.sum(axis=1) / total
-        usage = best.W[labels.at].sum(axis=0, dtype=float)
+        often = 1.0 if problem.X.row_weight is None else np.asarray(problem.X.row_weight)[labels.at][:, None]
+        usage = (best.W[labels.at] * often).sum(axis=0, dtype=float)
         self.class_information_ = information(usage, self.label_components_)
         self._learn_readout(data, units, best.W, Ht)
 

@@ -16,6 +16,7 @@ from partwise.core import Problem, RelativeProgress, State, Stopping, ViolationR
 from partwise.matrix import InMemory, Matrix
 from partwise.parallel import own_threads
 from partwise.priors import Terms
+from partwise.solvers.active_set import finish_rows
 from partwise.solvers.base import AlternatingSolver, balanced_start
 from partwise.solvers.extrapolation import Attempted, Push, rounding
 from partwise.solvers.one_pass import Update, one_pass
@@ -107,7 +108,7 @@ class Hals(AlternatingSolver):
         return update
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
-        """One pass over X; then sweeps over each row until it no longer changes."""
+        """One pass over X; then sweeps over each row until it no longer changes, or an active set where it creeps."""
         # Sweeps are cheap here, so go on well past what was asked.
         still = max(1e-3 * tol, 1e-10 if problem.X.dtype == np.float64 else 1e-6)
 
@@ -117,6 +118,8 @@ class Hals(AlternatingSolver):
             sums = gram_sums(block, A, Ht)
             order, most = np.arange(Ht.shape[1]), max(max_iter, 1000)
             sweep(A, sums, terms, order, most, 0.0, still, groups=block.row_groups)
+            if block.row_groups is None:
+                finish_rows(A, sums, terms, still)
             return (A,), ()
 
         with own_threads():
