@@ -99,7 +99,7 @@ def test_swapped_components_between_chains_are_aligned():
     model = BayesianNMF(
         4, init="random", anneal=True, n_draws=200, n_warmup=400, n_chains=4, random_state=3
     ).fit(X)
-    assert max(model.rhat_.values()) < 1.3
+    assert model.rhat_["log-posterior"] < 1.1
     means = model._draws["H"].mean(axis=1)
     for other in means[1:]:
         cosines = (
