@@ -92,7 +92,7 @@ class BayesianBooleanMF(FactorModel):
         Whether "iasg" is as published: gradients of minibatches unscaled, steps calibrated once, at factors drawn
         uniformly.
     flip_prior : tuple of two float, default=(1, 3)
-        Beta prior of p₊ and p₋.
+        Beta prior of p₊ and of p₋, restricted to p₊ + p₋ < 1: otherwise a tile could stand for what is left out.
     density_prior : tuple of two float, default=(1, 1)
         Beta prior of the share of rows, and of columns, that a tile has.
     cells : bool or "auto", default="auto"

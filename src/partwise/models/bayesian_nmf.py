@@ -304,7 +304,8 @@ class BayesianNMF(FactorModel):
         -------
         arviz.InferenceData or xarray.DataTree
             The first with ArviZ 0.x, the second with 1.x. Group "posterior": W (chain, draw, row, component), H
-            (chain, draw, component, feature) and noise; "sample_stats": "lp", the log-posterior; "observed_data": X.
+            (chain, draw, component, feature) and noise; "sample_stats": "lp", the log-posterior as the chain had it,
+            before parts were brought to one share of W and H; "observed_data": X.
         """
         check_is_fitted(self)
         W, H, noise = self._kept("to_arviz", chains=True)
