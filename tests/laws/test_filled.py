@@ -94,7 +94,7 @@ def test_it_is_chosen_where_little_is_missing_and_says_what_it_lacks():
     assert pick_solver("auto", weighted).name == "scd"
     for problem, said in (
         (weighted, "weights of entries use 'scd'"),
-        (problem_of(0.8), "at most half"),
+        (problem_of(0.8), "at most 40 %"),
         (Problem(Dense.of(X), FROBENIUS), "use 'hals' for complete data"),
     ):
         with pytest.raises(ValueError, match=said):

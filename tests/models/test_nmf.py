@@ -514,7 +514,7 @@ def test_entries_of_factors_that_missing_data_do_not_bound_have_a_bound(monkeypa
     model.fit(X)
     free = max(most)
     most.clear()
-    monkeypatch.setitem(scd.HIGHEST, np.dtype(np.float32), 20.0)
+    monkeypatch.setitem(scd.BOTH, np.dtype(np.float32), 20.0)
     model.fit(X)
     # (Factors are pushed on along their last moves, past the bound, by less than as much again.)
     assert max(most) <= 40.0 < free

@@ -50,7 +50,7 @@ def fit(
             help="What is unobserved: a cell, as 99 (repeatable); 'nan', 'zero' or 'none' (NaN is an error).",
         ),
     ] = None,
-    solver: Annotated[str | None, Option(help="auto, hals, scd, emu, randomized, mu or cd.")] = None,
+    solver: Annotated[str | None, Option(help="auto, hals, filled, scd, emu, randomized, mu or cd.")] = None,
     init: Annotated[
         str | None, Option(help="random, nndsvd, nndsvda or nndsvdar; for binary: nmf, random or data.")
     ] = None,

@@ -39,6 +39,10 @@ class Given:
     largest: float = 0.0
 
 
+#: The share of all entries, stored or not, that may be missing from sparse data before they are taken as dense.
+MANY_GAPS = 0.1
+
+
 def row_names(X: Any) -> Any:
     """The names of the observations of an AnnData; None for anything else, of which scikit-learn takes care."""
     return X.obs_names if is_anndata(X) else None
@@ -410,6 +414,13 @@ def _sparse(
     nan = np.isnan(X.data)
     if nan.any():
         w = (~nan).astype(X.dtype) if w is None else np.where(nan, 0, w)
+    if w is not None and unstored_observed and np.count_nonzero(w == 0) > MANY_GAPS * X.shape[0] * X.shape[1]:
+        # Sums over what was observed would be differences of sums over all and over the gaps, where factors may be
+        # of any size.
+        weights = np.ones(X.shape, X.dtype)
+        entries = X.tocoo()
+        weights[entries.row, entries.col] = w
+        return Dense.of(np.where(weights > 0, X.toarray(), 0), weights, row_weight)
     return Sparse.of(X, w, row_weight, unstored_observed)
 
 

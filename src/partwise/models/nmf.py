@@ -794,7 +794,9 @@ class NMF(FactorModel):
             update_H=False,
             pairings=(),
         )
-        return solve_rows(self._solver_for(held), held, Ht, self.max_iter, self.tol)
+        # New rows may have no gaps, or too many, for the solver that fills in those of the fit.
+        solver = pick_solver("auto", held) if self.solver == "filled" else self._solver_for(held)
+        return solve_rows(solver, held, Ht, self.max_iter, self.tol)
 
     def _keep(
         self,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from math import exp, inf, sqrt
+from math import exp, sqrt
 
 from partwise.jit import inlined
+
+#: A bound further away than this is none: where nothing curves, nobody is driven there.
+FAR = 1e7
 
 
 @inlined()
@@ -14,11 +17,11 @@ def bounded_minimiser(
     """Argmin over lower ≤ z ≤ upper of ½ h z² − b z − log_weight · log z.
 
     The function is convex, so its minimiser over an interval is its free minimiser cut to the interval. Where nothing
-    curves and no logarithm bends, the slope decides: to a bound if that is finite, else the coordinate stays.
+    curves and no logarithm bends, the slope decides: to a bound if that is not far, else the coordinate stays.
     """
     if log_weight == 0.0 and h <= 0.0:
         z = lower if b < 0.0 else (upper if b > 0.0 else current)
-        return z if abs(z) < inf else current
+        return z if abs(z) < FAR else current
     return min(max(quadratic_minimiser(h, b, log_weight, current), lower), upper)
 
 

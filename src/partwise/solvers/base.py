@@ -221,8 +221,11 @@ def balanced_start(X: InMemory, Ht: np.ndarray, terms: Terms) -> np.ndarray:
     """W with which every component carries an equal share of each row's total: Σ_j ω y = Σ_j ω x."""
     totals = X.product(np.ones((X.shape[1], 1), X.dtype))
     carried = X.weight_product(Ht)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         W = np.where(carried > 0, totals / (Ht.shape[1] * carried), 0).astype(X.dtype)
+    # A component that is next to nothing would have to be beyond all numbers.
+    far = np.isnan(W) | (W > 1.0 / np.sqrt(np.finfo(X.dtype).tiny))
+    W[far] = 0
     W = np.clip(W, terms.lower, terms.upper)
     lift(W, terms, np.arange(W.shape[1]))
     return W

@@ -257,6 +257,9 @@ def quadratic_move(
     if gram.shape[0] > 0:
         h += gram[t, t]
     g += slope
+    if log_weight == 0.0 and h < 8.0 * np.finfo(a.dtype).tiny:
+        # What is left of it has lost its digits.
+        h = 0.0
     new = np.float64(bounded_minimiser(h, h * old - g, log_weight, old, lower, upper))
     if log_weight > 0.0:
         g -= log_weight / old

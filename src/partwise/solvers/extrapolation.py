@@ -105,7 +105,8 @@ def balance(problem: Problem, state: State) -> None:
 
     Pushing on lets one half grow and the other shrink without end; the product does not notice, rounding does.
     """
-    free = problem.terms_W.scale_free and problem.terms_H.scale_free
+    terms = problem.terms_W, problem.terms_H
+    free = all(one.scale_free or (one.empty and one.lower == 0.0) for one in terms)
     tied = bool(problem.prior_W.couplings() or problem.prior_H.couplings())
     tied = tied or not all(one.scale_free for one in problem.pairings)
     if not free or tied or problem.free_H is not None or problem.free_W is not None:
@@ -113,7 +114,10 @@ def balance(problem: Problem, state: State) -> None:
     top_W, top_H = np.abs(state.W).max(axis=0, initial=0.0), np.abs(state.Ht).max(axis=0, initial=0.0)
     alive = (top_W > 0) & (top_H > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        scale = np.where(alive, np.sqrt(top_H.astype(float) / top_W), 1.0)
+        scale = np.sqrt(top_H.astype(float) / top_W)
+        # As far as bounds let them.
+        scale = np.clip(scale, top_H / terms[1].upper, terms[0].upper / top_W)
+        scale = np.where(alive, scale, 1.0)
     if scale.max() < 30 and scale.min() > 1 / 30:
         return
     grown, shrunk = scale.astype(state.W.dtype), (1 / scale).astype(state.W.dtype)

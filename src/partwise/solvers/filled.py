@@ -22,8 +22,8 @@ from partwise.matrix import Dense
 from partwise.parallel import over_rows, worthwhile
 from partwise.solvers.base import AlternatingSolver
 from partwise.solvers.extrapolation import Attempted, Push, rounding
-from partwise.solvers.scd import CoordinateDescent
-from partwise.solvers.sweep import inner_product, sweep
+from partwise.solvers.scd import BOTH, CoordinateDescent
+from partwise.solvers.sweep import HIGHEST, inner_product, sweep
 
 #: Shares of missing entries above which products are cheaper than visits, and above which most of a filled matrix is
 #: made up, so that coordinate descent on the observed entries gets further.
@@ -72,7 +72,7 @@ class FilledHals(AlternatingSolver):
         if holes is None:
             return "takes entries as observed or missing; for weights of entries use 'scd' or 'mu'."
         if holes.share > MANY:
-            return "fills in at most half of the entries; use 'scd', which visits those that were observed."
+            return "fills in at most 40 % of the entries; use 'scd', which visits those that were observed."
         return None
 
     def stopping(self, tol: float) -> Stopping:
@@ -100,11 +100,12 @@ class FilledHals(AlternatingSolver):
         holes = holes_of(problem)
         assert holes is not None
         W, violation = at.W.copy(), 0.0
+        most = (BOTH if problem.update_H else HIGHEST)[W.dtype]
         order = self._order(problem.order_W(k), rng)
         extra = at.extra or {}
         N = extra.pop("N") if "N" in extra else filled_product(X, W, at.Ht, holes.by_row)[0]
         terms = problem.terms_at_W(at.W, at.Ht)
-        violation += sweep(W, (N, X.gram(at.Ht)), terms, order, self._sweeps(X, len(W), k), 0.1)
+        violation += sweep(W, (N, X.gram(at.Ht)), terms, order, self._sweeps(X, len(W), k), 0.1, highest=most)
         at.W = W if push is None else push(slice(0, len(W)), W)
         if not problem.update_H:
             return Attempted(violation, problem.objective(at.W, at.Ht), W)
@@ -113,7 +114,7 @@ class FilledHals(AlternatingSolver):
         G = X.T.gram(at.W)
         order = self._order(problem.order_H(k), rng)
         terms = problem.terms_at_H(at.Ht, at.W)
-        violation += sweep(Ht, (N, G), terms, order, self._sweeps(X, len(Ht), k), 0.1)
+        violation += sweep(Ht, (N, G), terms, order, self._sweeps(X, len(Ht), k), 0.1, highest=most)
         at.Ht = Ht
         if observed is None:
             # The reconstruction that gives the objective also fills in for the next step: it goes on from this one.

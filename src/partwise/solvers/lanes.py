@@ -26,6 +26,7 @@ from numba.extending import intrinsic
 
 from partwise.jit import inlined
 from partwise.matrix.vectors import AT_HAND, SIDE, Vectors
+from partwise.priors.scalar import FAR
 
 #: Coordinates that are taken together.
 TOGETHER = 4
@@ -140,7 +141,7 @@ def settle_plain(
 
     With g = sums + ahead + bend · a and h = curve, which holds bend already, a moves to the minimiser of
     ½ h (z − a)² + g (z − a) in [lower, upper]. Where `inverse` = 1/h is 0 nothing curves, and the slope decides: to a
-    bound if that is finite, else the coordinate stays. Rows whose `live` is 0 stay. `owed` are the moves; sums of
+    bound if that is not far, else the coordinate stays. Rows whose `live` is 0 stay. `owed` are the moves; sums of
     later coordinates get what `cross` says they cause. Adds h · move² to `moved`, h · new² to `extent`, and, with
     `measure`, how far the slope at the old value is from what the bounds allow to `broken`.
     """
@@ -159,7 +160,7 @@ def settle_plain(
                 new = min(max(old - g * inverse[t, lane], lower), upper)
             else:
                 new = lower if g > 0.0 else (upper if g < 0.0 else old)
-                new = old if abs(new) == np.inf else new
+                new = new if abs(new) < FAR else old
             new = new if live[lane] else old
             a[t, lane] = new
             owed[c, lane] = a[t, lane] - old
@@ -375,7 +376,7 @@ def _settle(piece: _Piece) -> None:
         return v.larger(value, v.zeros)
 
     lowest, highest = v.all_of(piece["lower"]), v.all_of(piece["upper"])
-    infinite = ir.Constant(v.vector, [float("inf")] * v.lanes)
+    far = ir.Constant(v.vector, [FAR] * v.lanes)
     live = piece.read(piece["live"])
     sums = piece.kept([piece.line_of("sums", v.number(c)) for c in range(TOGETHER)])
     totals = {
@@ -400,8 +401,8 @@ def _settle(piece: _Piece) -> None:
             # Where nothing curves the slope decides.
             edge = where(">", g, v.zeros, lowest, where("<", g, v.zeros, highest, old))
             finite = builder.and_(
-                builder.fcmp_ordered("<", edge, infinite),
-                builder.fcmp_ordered(">", edge, builder.fsub(v.zeros, infinite)),
+                builder.fcmp_ordered("<", edge, far),
+                builder.fcmp_ordered(">", edge, builder.fsub(v.zeros, far)),
             )
             flat = builder.fcmp_ordered("==", inverse, v.zeros)
             free = builder.select(flat, builder.select(finite, edge, old), free)

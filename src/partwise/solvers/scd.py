@@ -25,6 +25,9 @@ from partwise.solvers.lanes import lanes_of
 from partwise.solvers.row_start import least_squares_start
 from partwise.solvers.sweep import HIGHEST
 
+#: What entries of both factors are kept below while both are learned from data with gaps: what explains nothing that
+#: was observed may grow in both, and squares of the product would overflow.
+BOTH = {np.dtype(np.float32): 1e8, np.dtype(np.float64): 1e70}
 #: Where a step reads X entry by entry, and so costs much, a run is done when as many steps again would gain less than
 #: so many times the tolerance: with the default, half of a percent of the objective.
 AHEAD = 50.0
@@ -62,7 +65,8 @@ class CoordinateDescent(AlternatingSolver):
                 f"for beta_loss={problem.loss.name!r} use 'mu'."
             )
         if not problem.X.in_memory:
-            return "reads columns as well as rows, so X must be in memory; use 'hals' or 'mu'."
+            other = "'hals' or 'mu'" if problem.loss.gram else "'emu' or 'mu'"
+            return f"reads columns as well as rows, so X must be in memory; use {other}."
         if isinstance(problem.X, InMemory) and not problem.X.has_entries:
             return "reads X entry by entry, which data with labels do not offer; use 'hals' or 'mu'."
         if problem.loss.pole and signed(problem):
@@ -111,7 +115,10 @@ class CoordinateDescent(AlternatingSolver):
     ) -> tuple[float, np.ndarray]:
         order = rng.permutation(order) if self.shuffle else order
         loss, shift = problem.loss, problem.shift
-        return descend(X, A, B, loss, shift, terms, order, self.inner_sweeps, 0.1, measured=measured)
+        most = (BOTH if problem.update_H else HIGHEST)[A.dtype]
+        return descend(
+            X, A, B, loss, shift, terms, order, self.inner_sweeps, 0.1, measured=measured, highest=most
+        )
 
     def solve_rows(self, problem: Problem, Ht: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
         """One reading of each row, with sweeps until it no longer changes."""
@@ -146,13 +153,14 @@ def descend(
     keep: float,
     still: float = 0.0,
     measured: bool = True,
+    highest: float | None = None,
 ) -> tuple[float, np.ndarray]:
-    """Up to `sweeps` rounds over the coordinates `order` of each row of A, in place.
+    """Up to `sweeps` rounds over the coordinates `order` of each row of A, in place; entries stay below `highest`.
 
     Returns the violation, and each row's loss without what does not depend on the factors; zeros unless `measured`.
     """
     held = terms.for_kernels(*A.shape)
-    held = held._replace(upper=min(held.upper, HIGHEST[A.dtype]))
+    held = held._replace(upper=min(held.upper, HIGHEST[A.dtype] if highest is None else highest))
     if loss.newton == "quadratic" and X.only_observed and not (held.log.any() or held.concave.any()):
         return descend_where_observed(X, A, B, held, order, (sweeps, keep, still, measured))
     Bc = X.inner(B)

@@ -32,12 +32,14 @@ def sweep(
     still: float = 0.0,
     measure: bool = False,
     groups: np.ndarray | None = None,
+    highest: float | None = None,
 ) -> float:
     """Up to `sweeps` rounds over the coordinates `order` of every row of A, in place; returns the violation.
 
     The violation is found only if `measure` says so, else NaN. A row's rounds end when one moves it by less than
     `keep` times the first round's movement, or by less than `still` times its own size; both are measured in units of
-    the reconstruction. Where rows belong to `groups`, G has a matrix for each group.
+    the reconstruction. Where rows belong to `groups`, G has a matrix for each group. Entries are not driven beyond
+    `highest`.
     """
     N, G = sums
     if groups is not None:
@@ -51,7 +53,7 @@ def sweep(
         return violation
     held = terms.for_kernels(*A.shape)
     kind = A.dtype.type
-    bounds = kind(held.lower), kind(held.upper), kind(min(held.upper, HIGHEST[A.dtype]))
+    bounds = kind(held.lower), kind(held.upper), kind(min(held.upper, highest or HIGHEST[A.dtype]))
     ends = (sweeps, keep, still, measure)
     grain = worthwhile(A.shape[1] ** 2, WIDTH)
     if AT_HAND and not held.bent and _alike(A, N, G):
