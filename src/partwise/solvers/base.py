@@ -224,7 +224,7 @@ def balanced_start(X: InMemory, Ht: np.ndarray, terms: Terms) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         W = np.where(carried > 0, totals / (Ht.shape[1] * carried), 0).astype(X.dtype)
     # A component that is next to nothing would have to be beyond all numbers.
-    far = np.isnan(W) | (W > 1.0 / np.sqrt(np.finfo(X.dtype).tiny))
+    far = np.isnan(W) | (1.0 / np.sqrt(np.finfo(X.dtype).tiny) < W)
     W[far] = 0
     W = np.clip(W, terms.lower, terms.upper)
     lift(W, terms, np.arange(W.shape[1]))
