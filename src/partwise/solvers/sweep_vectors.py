@@ -114,13 +114,11 @@ def _write_visit() -> Any:
                         old, rest = v.load(home, block), builder.load(line[q])
                         place = builder.select(each, block, zero)
                         h = v.load(bend, place)
-                        # −slope: what is added to a coordinate is small where it is, and keeps its digits.
-                        push = v.minus_product(rest, builder.fsub(h, own), old)
                         with builder.if_then(builder.icmp_signed("!=", wanted, zero), likely=False):
-                            slope = builder.fsub(v.zeros, push)
+                            slope = builder.fsub(builder.fmul(builder.fsub(h, own), old), rest)
                             met = _beyond(v, slope, old, lowest, highest)
                             v.store(builder.fadd(v.load(states[3][q], zero), met), states[3][q], zero)
-                        z = v.plus_product(old, push, v.load(inverted, place))
+                        z = builder.fmul(v.plus_product(rest, own, old), v.load(inverted, place))
                         z = v.smaller(v.larger(z, lowest), highest)
                         move = builder.fmul(builder.fsub(z, old), going[q])
                         awake = builder.fcmp_ordered(">", going[q], v.zeros)
